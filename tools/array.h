@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The header of a file with one array, and the byte order of its elements.
+ * @brief The header of a file that contains one array, and the byte order of the elements.
  */
 #ifndef LX_TOOLS_ARRAY_H
 #define LX_TOOLS_ARRAY_H
@@ -32,7 +32,7 @@ typedef struct array_header {
 lx_status array_measure(array_header *header, const uint64_t *extents, size_t count,
                         lx_error *error);
 
-/** Swaps the bytes of big-endian elements, and of each part of complex elements. */
+/** Swaps the bytes of big-endian elements; in complex elements, those of each part separately. */
 void array_swap(const array_header *header, void *data, uint64_t records);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "failure.h"
 
-/* Enough for most batches. */
+/* Number of indices to reserve room for at first: enough for most batches. */
 #define FEW 4096
 
 /** The current batch. */
@@ -19,8 +19,8 @@ typedef struct batch {
 /** The totals of all batches. */
 typedef struct total {
     uint64_t samples, batches;
-    double cost, rectangles; /* the sum, and its value if each record cost as much as the most
-                                expensive one of its batch */
+    double cost, rectangles; /* the sum of the costs, and what it would be if each record cost as
+                                much as the most expensive one in its batch */
 } total;
 
 static lx_status make_room(batch *self, uint64_t room, lx_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx blend: how many samples each set of a mixture contributes. */
+/* loaderx blend: counts the samples that each set of a mixture contributes. */
 #include <inttypes.h>
 
 #include "command.h"
@@ -61,7 +61,7 @@ static lx_status check_request(request *r, lx_error *error)
     return mixing_check(&r->mixed, r->length, error);
 }
 
-/** The end of the epoch of a position, at most the largest position. */
+/** The end of the epoch that contains a position, but at most the largest position. */
 static uint64_t end_of_epoch(uint64_t position, uint64_t length)
 {
     uint64_t left = length - position % length;

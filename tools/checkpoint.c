@@ -12,7 +12,7 @@ static const command_option options[] = {
 };
 
 /** @p changed: whether the call moved entries from the log to tables: to new tables, or, if the log
- * had appended rows only, to the end of the existing ones. */
+ * contained only appended rows, to the end of the existing ones. */
 static lx_status checkpoint(const char *path, bool *changed, lx_dataset_identity *now,
                             uint64_t *length, lx_error *error)
 {

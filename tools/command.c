@@ -8,14 +8,14 @@
 
 /* Includes --help and the terminator of the list. */
 #define OPTIONS_MAX (COMMAND_OPTIONS_MAX + 2)
-/* The column of the option descriptions. */
+/* The column at which the descriptions of the options begin. */
 #define HELP_COLUMN 30
 
 static const command_option help_option = {'h', "help", NULL, "print this help"};
 
 /* ---- parsing */
 
-/** Fills the tables of getopt_long(). The short options begin with "-:", which keeps arguments in
+/** Fills the tables for getopt_long(). The short options begin with "-:", which keeps arguments in
  * order and distinguishes a missing value from an unknown option. */
 static void fill_tables(const command *self, struct option *names, char *letters)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx copy: copies stored records of one or more datasets to another one. */
+/* loaderx copy: copies stored records from one or more datasets to another. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "progress.h"
 #include "report.h"
 
-/* Records between two checks for a signal. */
+/* Number of records between two checks for a signal. */
 #define SLICE 1024
 
 enum { OPTION_FIELD = OPTION_OWN, OPTION_RANGE, OPTION_INDICES, OPTION_APPEND, OPTION_SEAL };
@@ -172,7 +172,7 @@ static lx_status copy_source(request *r, lx_dataset *source, lx_writer *writer, 
     uint64_t *made, count = 0;
     lx_status status = choose_records(r, source, &made, &count, error);
     const uint64_t *indices = made != NULL ? made : r->indices;
-    /* Also without records, the copy checks the names and types of the fields. */
+    /* Even without records, the copy checks the names and types of the fields. */
     if (status == LX_OK && count == 0)
         status = lx_writer_copy(writer, source, NULL, 0, NULL, error);
     for (uint64_t done = 0; status == LX_OK && done < count;) {
@@ -311,7 +311,7 @@ static lx_status create(request *r, lx_dataset **sources, const lx_writer_option
     status = copy_all(r, sources, writer, error);
     if (status != LX_OK) {
         (void)lx_writer_rollback(writer, NULL);
-        discard(r, sources, made, true); /* before close releases the lock */
+        discard(r, sources, made, true); /* while the writer still holds the lock */
     }
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     return status != LX_OK ? status : closed;

@@ -14,7 +14,7 @@
 #include "failure.h"
 
 #define ENDING ".new"
-/* Suffix of old datasets that could not be removed, and the maximum of such datasets. */
+/* Suffix of old datasets that could not be removed, and the maximum number of them. */
 #define FORMER_ENDING ".former-%d"
 #define FORMER_MAX 99
 
@@ -23,8 +23,8 @@ static bool is_empty_directory(const char *path)
     return rmdir(path) == 0 && mkdir(path, 0777) == 0;
 }
 
-/** Resolves links: their target is replaced, and the links stay. Keeps a path that does not exist,
- * without trailing slashes. */
+/** Resolves links: their target is replaced, and the links stay. A path that does not exist stays
+ * as it is, apart from trailing slashes. */
 static lx_status resolve(directory_swap *self, const char *path, lx_error *error)
 {
     size_t length = strlen(path);
@@ -38,7 +38,8 @@ static lx_status resolve(directory_swap *self, const char *path, lx_error *error
     return self->path != NULL ? LX_OK : fail_memory(error, "a name");
 }
 
-/** Fails if the name of the new dataset is in use, most likely after an interrupted call. */
+/** Fails if the name of the new dataset is in use, most likely because an earlier call was
+ * interrupted. */
 static lx_status check_made(const directory_swap *self, lx_error *error)
 {
     struct stat about;
@@ -107,7 +108,7 @@ lx_status directory_swap_finish(directory_swap *self, lx_error *error)
     unsigned flags = self->there ? RENAME_EXCHANGE : 0;
     int renamed = renameat2(AT_FDCWD, self->made, AT_FDCWD, self->path, flags);
     if (renamed == -1 && self->there && errno == EINVAL) {
-        /* The file system cannot exchange names: for a moment, neither dataset has it. */
+        /* The file system cannot exchange names: for a moment, neither dataset has the name. */
         lx_writer_close(self->lock, NULL);
         self->lock = NULL;
         lx_status removed = lx_dataset_remove(self->path, error);

@@ -37,7 +37,7 @@ lx_status directory_swap_begin(directory_swap *self, const char *path, lx_error 
  * are never removed, because they may belong to the user. */
 lx_status directory_swap_finish(directory_swap *self, lx_error *error);
 
-/** Releases the resources, whether finished or not. */
+/** Releases the resources, whether or not the swap was finished. */
 void directory_swap_end(directory_swap *self);
 
 #endif

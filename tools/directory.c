@@ -123,7 +123,7 @@ void directory_discard(const char *path, bool made, bool locked)
         close(at);
         return;
     }
-    unlinkat(at, "meta.json", 0); /* first: without it, this is not a dataset */
+    unlinkat(at, "meta.json", 0); /* first, because without it, this is not a dataset */
     int chunks = open_directory(at, "chunk");
     if (chunks != -1)
         unlink_all(chunks, is_chunk_file);

@@ -126,7 +126,8 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *e
     return interrupt_check(error);
 }
 
-/** The indices of the range, for the library; NULL with LX_OK: all records. */
+/** Lists the indices in the range, for the library. Sets @p indices to NULL if all records are to
+ * be exported. */
 static lx_status list_records(const request *r, lx_dataset *dataset, uint64_t **indices,
                               uint64_t *count, lx_error *error)
 {
@@ -201,7 +202,7 @@ static json_t *target_document(const target *to)
                      "bytes", report_number(to->done.bytes));
 }
 
-/** Prints how records without a value were written. */
+/** Prints how many values are missing or damaged, and how they were written. */
 static void print_absent(const target *to, uint64_t count, const char *what)
 {
     if (count != 0)

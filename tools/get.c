@@ -162,7 +162,7 @@ static lx_status get_range(getting *g, uint64_t first, uint64_t end, lx_error *e
         else if (status == LX_OK)
             print_record(g, index, size);
         if (ferror(g->to))
-            break; /* the end of the program reports the error */
+            break; /* the error is reported at the end of the program */
     }
     return status;
 }
@@ -235,7 +235,7 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *e
     return interrupt_check(error);
 }
 
-/** Writes a file: the library replaces it atomically, and refuses files of a dataset. */
+/** Writes a file: the library replaces it atomically, and refuses to replace files of a dataset. */
 static lx_status write_file(const getting *g, const char *path, uint64_t count, lx_error *error)
 {
     uint64_t *indices;

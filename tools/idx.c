@@ -5,7 +5,7 @@
 
 #include "failure.h"
 
-/** Maps a type number of IDX to a dtype. */
+/** Maps an IDX type number to a dtype. */
 static bool find_dtype(unsigned char type, lx_dtype *dtype)
 {
     switch (type) {

@@ -12,7 +12,7 @@
 
 /**
  * Reads the header at the beginning of @p in, and leaves @p in at the first element.
- * @retval LX_ERR_CORRUPT  Not an IDX file, or an invalid header.
+ * @retval LX_ERR_CORRUPT  The file is not an IDX file, or its header is invalid.
  * @return Otherwise, any status that input_read() or array_measure() returns.
  */
 lx_status idx_read_header(input *in, array_header *header, lx_error *error);

@@ -240,8 +240,8 @@ static lx_status print_summary(const request *r, const importer *job, lx_error *
     return LX_OK;
 }
 
-/** The import has succeeded and must not be repeated: an old dataset that remains only causes a
- * warning. */
+/** The import has succeeded and must not be repeated: if the old dataset could not be removed, this
+ * causes only a warning. */
 static lx_status warn(request *r, const directory_swap *other, lx_error *error)
 {
     bool read = other->why.status == LX_ERR_BUSY;
@@ -252,7 +252,7 @@ static lx_status warn(request *r, const directory_swap *other, lx_error *error)
     return r->former != NULL ? LX_OK : fail_memory(error, "a name");
 }
 
-/** Imports to a new directory, then swaps it with the dataset. */
+/** Imports into a new directory, then swaps it with the dataset. */
 static lx_status replace(request *r, importer *job, lx_error *error)
 {
     directory_swap other;

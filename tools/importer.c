@@ -243,7 +243,7 @@ static lx_status create(importer *self, const lx_schema *schema, lx_error *error
         status = lx_writer_seal(writer, error);
     if (status != LX_OK) {
         (void)lx_writer_rollback(writer, NULL);
-        directory_discard(self->path, made, true); /* before close releases the lock */
+        directory_discard(self->path, made, true); /* while the writer still holds the lock */
     }
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     return status != LX_OK ? status : closed;

@@ -28,8 +28,8 @@ typedef struct importer {
 } importer;
 
 /**
- * Runs the import. On failure, a dataset that is appended to keeps its previous records, and the
- * files of a new dataset are removed, as well as its directory if this call created it.
+ * Runs the import. On failure, an existing dataset keeps its previous records; the files of a new
+ * dataset are removed, and so is its directory if this call created it.
  *
  * @retval LX_ERR_CANCELED  A signal was received; see interrupt.h.
  * @retval LX_ERR_MISMATCH  The columns do not match each other or the dataset.

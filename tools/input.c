@@ -75,7 +75,7 @@ static lx_status read_some(input *in, void *data, size_t size, size_t *got, lx_e
     return LX_OK;
 }
 
-/** Fills the buffer to at least @p wanted bytes unless the file ends. */
+/** Fills the buffer until it has at least @p wanted bytes or the file ends. */
 static lx_status fill_buffer(input *in, size_t wanted, lx_error *error)
 {
     lx_status status = LX_OK;

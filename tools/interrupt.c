@@ -21,8 +21,8 @@ void interrupt_catch(void)
     struct sigaction action, before;
     memset(&action, 0, sizeof action);
     action.sa_handler = note;
-    action.sa_flags = SA_RESETHAND; /* without SA_RESTART: waiting system calls return and the
-                                       caller checks */
+    action.sa_flags = SA_RESETHAND; /* without SA_RESTART, waiting system calls return, and the
+                                       caller checks for the signal */
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         /* An ignored signal, for example under nohup, stays ignored. */

@@ -6,7 +6,7 @@
 
 #include "report.h"
 
-/* Indices fetched at a time. */
+/* Number of indices fetched at a time. */
 #define CHUNK 4096
 
 static lx_status print_one(uint64_t index, listing_form form, const mixing *mixed, bool first,

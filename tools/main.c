@@ -75,7 +75,7 @@ static lx_status flush_output(lx_error *error)
     return lx_fail_errno(error, errno, NULL, "cannot write the output");
 }
 
-/** Prints where to find help after a usage error. */
+/** After a usage error, prints where to find help. */
 static void print_where_help_is(const lx_error *error, const command *chosen)
 {
     if (error->status != LX_ERR_ARGUMENT)
@@ -93,8 +93,8 @@ int main(int argc, char **argv)
         print_usage(stderr);
         return EXIT_CALL;
     }
-    /* Exceeding the file size limit is a failed write, which can be undone, instead of a fatal
-     * signal. */
+    /* With this, exceeding the file size limit makes a write fail, which can be undone, instead of
+     * raising a fatal signal. */
     signal(SIGXFSZ, SIG_IGN);
     warnings_print();
     const command *chosen = find_command(argv[1]);

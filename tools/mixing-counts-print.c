@@ -103,7 +103,7 @@ lx_status mixing_counts_print(const mixing_counts *self, lx_error *error)
     return status;
 }
 
-/* ---- as JSON, with integers formatted as text: those of jansson end at 2^63 - 1 */
+/* ---- as JSON, with integers formatted as text, because jansson's end at 2^63 - 1 */
 
 static void print_part(const char *name, double part, bool is_there)
 {

@@ -15,8 +15,9 @@ static uint64_t covered(const mixing_counts *self, const mixing_phase *phase, ui
     return whole + (rest < phase->end ? rest : phase->end) - phase->begin;
 }
 
-/** Adds to @p samples, multiplied by @p sign, the samples of each set at positions below @p end
- * whose offset is in a phase: those of whole epochs, and of the partial one. */
+/** Counts the samples of each set at positions below @p end whose offset is in a phase, both those
+ * of whole epochs and those of the partial one, and adds them, multiplied by @p sign, to @p
+ * samples. */
 static lx_status add_below(const mixing_counts *self, const mixing_phase *phase, uint64_t end,
                            uint64_t sign, uint64_t *samples, lx_error *error)
 {

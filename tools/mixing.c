@@ -175,7 +175,7 @@ static lx_status check_weighting(const mixing *self, size_t number, lx_error *er
                          "--weights: all weights are 0: at least one must be positive");
 }
 
-/** Rejects options that the methods of Megatron do not use. */
+/** Rejects options that Megatron's methods do not use. */
 static lx_status check_method(const mixing *self, uint64_t length, lx_error *error)
 {
     size_t weightings = self->weighting_count;

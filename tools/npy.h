@@ -13,8 +13,8 @@
  * Reads the header at the beginning of @p in, and leaves @p in at the first element.
  *
  * @retval LX_ERR_CORRUPT      The header is invalid.
- * @retval LX_ERR_UNSUPPORTED  Not an .npy file, or its version, dtype or order is not supported;
- *                             the error suggests what to do.
+ * @retval LX_ERR_UNSUPPORTED  The file is not an .npy file, or its version, dtype or order is not
+ *                             supported; the error suggests what to do.
  * @return Otherwise, any status that input_read() or array_measure() returns.
  */
 lx_status npy_read_header(input *in, array_header *header, lx_error *error);

@@ -83,7 +83,7 @@ static uint64_t samples_or(const ordering *self, uint64_t count)
     return ordering_said(self, OPTION_SAMPLES) ? ordering_number(self, OPTION_SAMPLES) : count;
 }
 
-/** Reads the weights of a file, and counts the positive ones; there must be at least one. */
+/** Reads the weights in a file, and counts the positive ones; there must be at least one. */
 static lx_status read_weights(ordering *self, vector *weights, uint64_t *some, lx_error *error)
 {
     const char *path = ordering_path(self, OPTION_WEIGHTS_FILE);
@@ -100,8 +100,8 @@ static lx_status read_weights(ordering *self, vector *weights, uint64_t *some, l
     return status;
 }
 
-/** Makes options with the seed and the directory of tables of the command line, and the length of
- * an epoch unless that is LX_NONE. */
+/** Makes options with the seed and the table directory from the command line, and with the length
+ * of an epoch unless it is LX_NONE. */
 static lx_status set_options(const ordering *self, uint64_t length, lx_order_options **options,
                              lx_error *error)
 {
@@ -187,7 +187,7 @@ static lx_status make_bucketed(ordering *self, lx_order **order, lx_error *error
 
 /* ---- orders of other libraries */
 
-/** Checks that a number is below 2 to the power of @p bits, the limit of torch. */
+/** Checks that a number is below 2 to the power of @p bits, which is torch's limit. */
 static lx_status check_most(const ordering *self, const char *option, uint64_t number, int bits,
                             lx_error *error)
 {

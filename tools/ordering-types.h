@@ -17,8 +17,8 @@ typedef struct ordering_type {
                          only with a seed. */
 } ordering_type;
 
-/** Sets the length to @p count, the number of entries in the file of an option, which must match
- * --length and other files; @p several names the entries in the error. */
+/** Sets the length to @p count, the number of entries in an option's file, which must match
+ * --length and the other files; @p several names the entries in the error. */
 lx_status ordering_settle(ordering *self, int option, uint64_t count, const char *several,
                           lx_error *error);
 

@@ -164,7 +164,8 @@ static lx_status check_sets(ordering *self, lx_error *error)
     return mixing_check(&self->mixed, ordering_number(self, OPTION_LENGTH), error);
 }
 
-/** Whether the order has a table: some orders always have one, and every order with a subset. */
+/** Whether the order has a table: some orders always have one, and so do all orders with a
+ * subset. */
 static bool has_table(const ordering *self)
 {
     if (ordering_has_sets(self))

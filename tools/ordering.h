@@ -51,7 +51,7 @@ enum {
     ((uint64_t)1 << ((int)(id) < (int)OPTION_SET ? (int)(id) - (int)OPTION_LENGTH                  \
                                                  : 60 + (int)(id) - (int)OPTION_SET))
 
-/** The rows for the table of a subcommand. */
+/** The rows for a subcommand's table of options. */
 #define ORDERING_OPTIONS                                                                           \
     {OPTION_LENGTH, "length", "N", "the number of records in an epoch"},                           \
         {OPTION_ORDER, "order", "ORDER", "an order from the list below (sequential)"},             \

@@ -10,9 +10,9 @@
 
 #include "report.h"
 
-/* Seconds between two updates: smooth, at a negligible cost. */
+/* Seconds between two updates: short enough to look smooth, at a negligible cost. */
 #define INTERVAL 0.1
-/* Columns if the terminal does not report them, and the limits of the bar. */
+/* Width in columns if the terminal does not report it, and the limits for the width of the bar. */
 #define COLUMNS_DEFAULT 80
 #define BAR_MOST 40
 #define BAR_LEAST 4

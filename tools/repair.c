@@ -20,13 +20,13 @@ static const command_option options[] = {
     JSON_OPTION("print the findings and the summary as JSON"),
 };
 
-/** What the command line asks for, and the progress. */
+/** The arguments and the progress. */
 typedef struct request {
     const char *path, *into;
     bool apply, deletes, quiet, json;
-    bool begun;       /**< The JSON document. */
-    bool repairable;  /**< At least one damage is. */
-    uint64_t printed; /**< Findings. */
+    bool begun;       /**< The JSON document has been begun. */
+    bool repairable;  /**< At least one finding can be repaired. */
+    uint64_t printed; /**< Number of findings printed. */
     progress bar;
 } request;
 
@@ -49,7 +49,7 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     return command_take_directory(&r->path, text, error);
 }
 
-/* ---- findings, printed as they come: there may be more than memory holds */
+/* ---- findings, printed at once, because there may be too many to keep in memory */
 
 static const char *word_for(lx_repair_action action)
 {
@@ -62,7 +62,7 @@ static json_t *number_or_null(uint64_t number)
     return number != LX_NONE ? report_number(number) : json_null();
 }
 
-/** Begins the document, unless that was done. */
+/** Begins the document unless it has been begun. */
 static lx_status begin_json(request *r)
 {
     json_t *path = !r->begun ? report_text(r->path) : NULL;
@@ -115,8 +115,8 @@ static lx_status found(const lx_finding *finding, void *user, lx_error *error)
     return status;
 }
 
-/** Prints a damage that is an error as a finding, too, if there is no other: a program that reads
- * the JSON document finds it there. */
+/** If damage made the call fail before anything was found, also prints the error as a finding, so
+ * that a program that reads the JSON document finds it there. */
 static void print_hopeless(request *r, const lx_error *why, lx_repair_result *result)
 {
     const lx_finding finding = {.action = LX_REPAIR_ACTION_NONE, .damage = *why};
@@ -171,7 +171,8 @@ static void print_summary(const request *r, const lx_repair_result *result)
     putchar('\n');
 }
 
-/** Whether the dataset was read: one that is not there, or newer, has no report. */
+/** Whether there is a report: there is none for a dataset that could not be read, for example
+ * because it does not exist or has a newer format. */
 static bool has_report(const request *r, lx_status status)
 {
     return r->begun || status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_CANCELED;
@@ -247,9 +248,9 @@ const command repair_command = {
     .notes =
         "Without --apply or --into, nothing is changed. Each finding is one line, which begins\n"
         "with the action: missing, delete, drop, cut, restamp, or none. The last line is a\n"
-        "summary. The end of a damaged log goes to DIR.log-tail-1, or the next free number.\n"
-        "Damaged tables require --into: NEW has the same uuid and shares chunk files with DIR,\n"
-        "which is not changed. The exit status is 1 if damage remains.\n",
+        "summary. The end of a damaged log is saved as DIR.log-tail-1, or with the next free\n"
+        "number. Damaged tables require --into: NEW has the same uuid and shares chunk files\n"
+        "with DIR, which is not changed. The exit status is 1 if damage remains.\n",
     .examples = "  loaderx repair fashion\n"
                 "  loaderx repair fashion --apply\n"
                 "  loaderx repair fashion --into recovered --delete --json\n",

@@ -23,7 +23,7 @@ static const command_option options[] = {
     ORDERING_OPTIONS,
     {OPTION_RANK, "rank", "R", "the rank whose indices are printed (0)"},
     {OPTION_WORLD, "world", "W", "the number of ranks (1)"},
-    {OPTION_POSITION, "position", "P", "the first position, in samples of all ranks (0)"},
+    {OPTION_POSITION, "position", "P", "the first position, counted in samples of all ranks (0)"},
     {OPTION_COUNT, "count", "K", "the number of indices or batches to print (10)"},
     {OPTION_SETS, "sets", NULL, "blend, nanoset: print the name of the set after each index"},
     JSON_OPTION("print the indices and the next position as JSON"),

@@ -116,7 +116,7 @@ static lx_status find(const request *r, size_t set, uint64_t *indices, uint64_t 
     return status;
 }
 
-/** Allocates FOLDER/NAME.npy; NULL: out of memory. */
+/** Allocates the path FOLDER/NAME.npy; returns NULL when out of memory. */
 static char *path_of(const request *r, size_t set)
 {
     const char *name = r->sets.sets[set].name;

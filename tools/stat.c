@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx stat: prints the content and the sizes of a dataset. */
+/* loaderx stat: prints the contents and the sizes of a dataset. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { OPTION_CHUNKS = OPTION_OWN };
 
-/** The bytes of a value in the tables; see zrecord(5). */
+/** The number of bytes that each value takes up in the tables; see zrecord(5). */
 enum { TABLE_BYTES = 24 };
 
 static const command_option options[] = {
@@ -35,7 +35,8 @@ typedef struct statement {
     lx_chunk_stats *chunks; /**< @ref chunk_count elements, if they are shown. */
     size_t chunk_count;
     uint64_t bytes;                 /**< Bytes of all values, decompressed. */
-    uint64_t inlined, inline_bytes; /**< The inline values of all fields, and their bytes. */
+    uint64_t inlined, inline_bytes; /**< Number and total size of the inline values of all
+                                         fields. */
 } statement;
 
 static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx unseal: allows changes of a sealed dataset again. */
+/* loaderx unseal: allows changes to a sealed dataset again. */
 #include "dataset.h"
 #include "report.h"
 #include "maintenance.h"

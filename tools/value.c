@@ -12,7 +12,7 @@
 /* binary16: bits of the fraction, and the exponent of the smallest normal number. */
 #define HALF_BITS 10
 #define HALF_LEAST (-14)
-/* Digits that distinguish any two float64 numbers. */
+/* Number of digits that is enough to distinguish any two float64 numbers. */
 #define REAL_DIGITS 17
 
 static uint64_t load(const void *element, size_t size)
@@ -85,7 +85,7 @@ static bool gives_back(const char *text, double value, size_t size)
     return rounds_to_half(strtod(text, NULL), value);
 }
 
-/** @p plus: always with a sign. */
+/** If @p plus is set, the text always has a sign. */
 static size_t format_real(const void *element, size_t size, bool plus, char *text)
 {
     double value = load_real(element, size);

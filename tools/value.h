@@ -18,7 +18,7 @@
 
 /**
  * Formats a little-endian element: integers in decimal, bool as true and false, floating-point
- * numbers with the fewest digits that read as the same number, complex numbers as (a+bj).
+ * numbers with the fewest digits that read as the same number, and complex numbers as (a+bj).
  * @return The length of the text.
  */
 size_t value_format(lx_dtype dtype, const void *element, char *text);

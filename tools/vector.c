@@ -9,10 +9,10 @@
 #include "column.h"
 #include "failure.h"
 
-/* Elements read at a time. */
+/* Number of elements read at a time. */
 #define BLOCK 65536
 
-/** The plural, and the expected types. */
+/** The plural noun, and the expected types, for error messages. */
 static const struct {
     const char *several, *types;
 } words[] = {[VECTOR_INDICES] = {"indices", "integers"},
@@ -34,7 +34,7 @@ static bool is_real(lx_dtype dtype)
     return dtype == LX_FLOAT32 || dtype == LX_FLOAT64;
 }
 
-/** An integer, sign-extended if negative. */
+/** Reads an integer, which is sign-extended if it is negative. */
 static uint64_t read_integer(const unsigned char *at, size_t size, bool negative)
 {
     uint64_t number = negative ? UINT64_MAX : 0;
@@ -54,7 +54,7 @@ static double read_real(const unsigned char *at, size_t size)
     return size == sizeof single ? (double)single : number;
 }
 
-/** Parses an element; returns NULL, or the reason why it is invalid. */
+/** Parses an element. Returns NULL, or the reason why the element is invalid. */
 static const char *take(lx_dtype dtype, size_t size, vector_kind kind, const unsigned char *at,
                         vector_number *number)
 {

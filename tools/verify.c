@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx verify: reads everything and tells of each damage. */
+/* loaderx verify: reads everything and reports all damage. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -19,12 +19,12 @@ static const command_option options[] = {
     JSON_OPTION("print the findings and the summary as JSON"),
 };
 
-/** What the command line asks for, and how far it is. */
+/** The arguments and the progress. */
 typedef struct verification {
     const char *path;
     bool quiet, json;
     threads threads;
-    uint64_t told; /**< Damages printed. */
+    uint64_t told; /**< Number of findings printed. */
     progress bar;
 } verification;
 
@@ -44,7 +44,7 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     return command_take_directory(&v->path, text, error);
 }
 
-/* ---- damages, printed as they are found: there may be more than memory holds */
+/* ---- findings, printed at once, because there may be too many to keep in memory */
 
 static json_t *number_or_null(uint64_t number)
 {
@@ -113,7 +113,7 @@ static lx_status begin_json(const verification *v)
     return LX_OK;
 }
 
-/** For a dataset that is too damaged to be opened. */
+/** Prints the document for a dataset that is too damaged to be opened. */
 static void print_unopened_json(verification *v, const lx_error *error)
 {
     const lx_verify_result nothing = {0};

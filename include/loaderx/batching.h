@@ -50,7 +50,8 @@ LX_BEGIN_DECLS
  *                          @p batch_size, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch_size,
                                        const lx_order_options *options, lx_order **order,
@@ -92,7 +93,7 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
  * lx_sampler_take_batch() does the same without a loader.
  *
  * The order stores the costs, using 4 bytes each if all of them fit and 8 bytes each otherwise. It
- * also stores the cuts of the last two epochs that were entered, using about one bit per position.
+ * also stores the cuts of the two most recently entered epochs, using about one bit per position.
  * The first thread that enters an epoch reads the whole epoch once for all threads. This takes a
  * few nanoseconds per position, plus the time to read @p part. An order that is cut into batches
  * cannot be part of another order, so compose orders first, and cut the result.

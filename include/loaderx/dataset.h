@@ -38,7 +38,7 @@ typedef enum lx_verify_policy {
  */
 typedef enum lx_damage_policy {
     LX_DAMAGE_RAISE = 0, /**< The call fails with #LX_ERR_CORRUPT; the default. */
-    LX_DAMAGE_ZEROS = 1, /**< The value reads as if it were missing: zeros in a dense field, no
+    LX_DAMAGE_ZEROS = 1, /**< The value is read as if it were missing: zeros in a dense field, no
                               bytes in a #LX_BYTES field, and no slice in a view. */
     LX_DAMAGE_SKIP = 2   /**< Loaders only: the record is left out of the batch. */
 } lx_damage_policy;
@@ -105,8 +105,8 @@ LX_API lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *option
 /**
  * Sets the access mode; #LX_ACCESS_AUTO is the default.
  *
- * Use #LX_ACCESS_PREAD if your process must survive disk failures, and files that other processes
- * truncate. The library never installs a signal handler.
+ * Use #LX_ACCESS_PREAD if your process must survive disk failures and the truncation of files by
+ * other processes. The library never installs a signal handler.
  *
  * On network file systems, only sealed datasets can be read, and no dataset can be written.
  * lx_dataset_get_network() reports which network file system a dataset is on.
@@ -361,7 +361,7 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  * A handle reads one snapshot until it is refreshed. A live handle (lx_dataset_options_set_live())
  * refreshes itself in each call. Calls for several fields of the same records, or for their sizes
  * and then their bytes, may therefore read different snapshots. lx_dataset_pin() opens a handle
- * that keeps one snapshot. The call is cheap enough to make for each batch:
+ * that keeps one snapshot. It is cheap enough to call for each batch:
  *
  * @code
  * lx_dataset *pinned = NULL;
@@ -489,8 +489,8 @@ typedef struct lx_dataset_stats {
 } lx_dataset_stats;
 
 /**
- * Copies the statistics of a handle since it was opened, including the statistics of handles that
- * were pinned from it.
+ * Copies the statistics of a handle. They cover the time since it was opened, and include the
+ * statistics of handles that were pinned from it.
  */
 LX_API void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats);
 

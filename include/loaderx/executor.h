@@ -22,10 +22,11 @@ LX_BEGIN_DECLS
  * datasets and writers; a loader, dataset or writer that is not given an executor opens its own.
  * There is no global executor, and no environment variable has any effect.
  *
- * A queue starts a thread when it has more work than its threads can handle, and no thread before
- * its first task. The threads are named "lx-read-0" and so on. They block all signals except those
- * that faults raise. A thread that runs out of work polls for about 30 microseconds before it
- * sleeps, unless recent polls found nothing or the executor has more threads than CPUs.
+ * A queue starts no threads before its first task, and then starts another thread whenever it has
+ * more work than its threads can handle. The threads are named "lx-read-0" and so on. They block
+ * all signals except those that are raised by faults, such as SIGSEGV. A thread that runs out of
+ * work polls for about 30 microseconds before it sleeps, unless recent polls found nothing or the
+ * executor has more threads than CPUs.
  *
  * This example makes two loaders share eight threads:
  *
@@ -102,8 +103,8 @@ typedef struct lx_queue_stats {
 
 /**
  * Returns new options with the defaults: one writer, and one reader per CPU that the process may
- * use (according to its affinity and the CPU quotas of its version 2 control groups), up to
- * #LX_MAX_READERS. Returns NULL if out of memory.
+ * use (according to its CPU affinity and its cgroup v2 CPU quotas), up to #LX_MAX_READERS. Returns
+ * NULL if out of memory.
  */
 LX_API lx_executor_options *lx_executor_options_new(void);
 
@@ -161,7 +162,10 @@ LX_API lx_executor *lx_executor_ref(lx_executor *executor);
  */
 LX_API void lx_executor_unref(lx_executor *executor);
 
-/** Returns the maximum number of readers; 0 if waiting threads do the reading. */
+/**
+ * Returns the maximum number of readers; 0 if the tasks of #LX_QUEUE_READ run on the threads that
+ * wait for them.
+ */
 LX_API uint32_t lx_executor_get_reader_count(const lx_executor *executor);
 
 /** Returns the maximum number of writers. */
@@ -224,8 +228,8 @@ typedef struct lx_ticket lx_ticket;
  *
  * @param part   The number of the part, counted from 0.
  * @param user   The pointer that was passed to lx_executor_submit().
- * @param error  Contains no failure at the start of the call; the function can describe its own
- *               failure in it.
+ * @param error  Contains no failure when the function is called; the function can use it to
+ *               describe its own failure.
  * @return #LX_OK or #LX_END if the part succeeded; a negative status makes the task fail.
  */
 typedef lx_status (*lx_task_function)(size_t part, void *user, lx_error *error);

@@ -22,8 +22,9 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Called for each damaged item that lx_dataset_verify() finds, on the calling thread: first the
- * records in ascending order, and by field within a record, then the files.
+ * Called for each damaged item that lx_dataset_verify() finds, on the calling thread. Damaged
+ * records come first, in ascending order, with the fields of a record in schema order; damaged
+ * files come last.
  *
  * @param damage  Describes the damaged item; valid only during the call.
  * @param user    The pointer that was passed to lx_dataset_verify().
@@ -52,8 +53,8 @@ typedef struct lx_verify_result {
  * are checked only against their checksums.
  *
  * The readers of the dataset's executor check parts of the dataset in parallel. If the dataset has
- * no executor, the call opens one with one reader per CPU. The call prefetches the data, so it
- * verifies a dataset that is not in memory at the speed of the disk.
+ * no executor, the call opens one with one reader per CPU. The call prefetches the data, so the
+ * verification of a dataset that is not in memory runs at the speed of the disk.
  *
  * @param[in]  dataset   The dataset.
  * @param[in]  damaged   The function to call for each damaged item; may be NULL.
@@ -92,10 +93,10 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  * replace files; this does not affect the copy.
  *
  * The copy is durable when the call returns, and all of its commits are valid on any machine. If
- * the last commit was not synced, the call adds to the copy a synced commit that changes nothing;
- * in this case, lx_dataset_get_identity() returns a later sequence number for the copy. (If you
- * copy a dataset by other means, the copy loses the commits that were not synced, as after a power
- * loss, once it is on a different machine or the machine has restarted.)
+ * the last commit was not synced, the call adds an empty, synced commit to the copy; in this case,
+ * lx_dataset_get_identity() returns a later sequence number for the copy. (A copy made by other
+ * means loses the unsynced commits, as after a power loss, if it is opened on a different machine
+ * or after a restart.)
  *
  * Records are not verified. Do not write to both the copy and the original: their snapshots would
  * have the same UUID but different records.
@@ -143,16 +144,17 @@ typedef struct lx_storage_stats {
     uint64_t chunk_bytes;   /**< The number of committed bytes in all chunks. */
     uint64_t live_bytes;    /**< The number of chunk bytes that records refer to. */
     uint64_t table_bytes;   /**< The number of committed bytes in all tables: 24 bytes for each
-                                 value, present or missing, that is not only in the WAL yet. */
+                                 value, present or missing, except values that are still only in the
+                                 WAL. */
     uint64_t log_bytes;     /**< The number of valid bytes in the WAL. */
     uint64_t log_entries;   /**< The number of entries in the WAL that are not in the tables yet. */
     double utilisation;     /**< live_payloads / (chunks * chunk_records); 0 if there are no
                                  chunks. */
     double live_ratio;      /**< live_bytes / chunk_bytes; 1 if there are no chunks. */
     uint64_t live_payloads; /**< The number of payloads that records refer to. */
-    uint64_t dead_bytes;    /**< The number of chunk bytes that lx_writer_rebalance() frees: values
-                                 that were replaced, deleted or never used, and the padding in
-                                 their chunks. In a chunk without such values, padding is neither
+    uint64_t dead_bytes;    /**< The number of chunk bytes that lx_writer_rebalance() would free:
+                                 values that were replaced, deleted or never used, and the padding
+                                 in their chunks. In a chunk without such values, padding is neither
                                  live nor dead. */
     uint64_t reserved[6];   /**< Reserved; zero. */
 } lx_storage_stats;
@@ -164,7 +166,7 @@ typedef struct lx_field_stats {
     uint64_t inlined;       /**< The number of values of at most 8 bytes, which are stored in the
                                  table. */
     uint64_t compressed;    /**< The number of values that are stored compressed. */
-    uint64_t logical_bytes; /**< The size of all values in bytes, decompressed. */
+    uint64_t logical_bytes; /**< The uncompressed size of all values, in bytes. */
     uint64_t stored_bytes;  /**< The size of all values in chunks, in bytes. It includes only live
                                  values, because a dataset does not record the field to which dead
                                  bytes belong. */
@@ -195,7 +197,7 @@ typedef struct lx_chunk_stats {
     uint64_t bytes;         /**< The number of committed bytes. */
     uint64_t live_payloads; /**< The number of payloads that records refer to. */
     uint64_t live_bytes;    /**< The size of the live payloads in bytes. */
-    uint64_t dead_bytes;    /**< The number of bytes that lx_writer_rebalance() frees. */
+    uint64_t dead_bytes;    /**< The number of bytes that lx_writer_rebalance() would free. */
     uint64_t reserved[3];   /**< Zero. */
 } lx_chunk_stats;
 
@@ -252,8 +254,8 @@ LX_API lx_status lx_dataset_remove(const char *path, lx_error *error);
 
 /**
  * Checks whether a dataset's directory contains anything that is not part of the dataset, which
- * would make lx_dataset_remove() fail. The call changes and locks nothing: the dataset may be in
- * use.
+ * would make lx_dataset_remove() fail. The call changes nothing and takes no locks, so the dataset
+ * may be in use.
  *
  * @param[in]  path   The dataset's directory.
  * @param[out] error  Receives the first failure; may be NULL.
@@ -274,9 +276,9 @@ LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
 
 /**
  * Removes the seal of a dataset, so that lx_writer_open() can open it again. The call replaces only
- * meta.json, so its cost does not depend on the size of the dataset, and readers continue. If the
- * dataset is not sealed, the call changes nothing and succeeds, unless a writer has the dataset
- * open.
+ * meta.json, so its cost does not depend on the size of the dataset, and readers are not affected.
+ * If the dataset is not sealed, the call changes nothing and succeeds, unless a writer has the
+ * dataset open.
  *
  * @param[in]  path   The dataset's directory.
  * @param[out] error  Receives the first failure; may be NULL.

@@ -40,7 +40,8 @@ LX_BEGIN_DECLS
  */
 
 /**
- * What happens when a part is exhausted, that is, when all positions of one of its epochs are used.
+ * What happens when a part is exhausted, that is, when all positions of one of its epochs have been
+ * used.
  */
 typedef enum lx_exhausted_policy {
     LX_EXHAUSTED_REPEAT = 0,      /**< The part continues with its next epoch, even across epochs of
@@ -74,8 +75,8 @@ LX_API void lx_mixture_free(lx_mixture *mixture);
  *
  * @param[in]  mixture  The mixture.
  * @param[in]  order    The order of the part's samples; the call takes a reference.
- * @param[in]  offset   The number to add to the indices of the part, which is the first index of
- *                      the part's source in a concatenation of sources.
+ * @param[in]  offset   The number to add to the indices of the part, for example the first index of
+ *                      its source in lx_source_new_concat().
  * @param[in]  weight   The weight of the part, 0 or more. The share of a part is its weight divided
  *                      by the sum of all weights. A part with a weight of 0 gets no samples until
  *                      lx_mixture_add_phase() gives it a weight.
@@ -133,15 +134,15 @@ LX_API lx_status lx_mixture_set_exhausted_policy(lx_mixture *mixture, lx_exhaust
 
 /**
  * Creates the order of a mixture from a closed-form expression (doc/orders.md). In any range of
- * positions that begins where weights take effect and ends before the weights change, the number of
- * samples of a part differs from the part's share by at most ceil(log2(n)) / 2, where n is the
- * number of parts. For two parts, this is half a sample. The samples of a part come in the part's
- * own order, from one position to the next and, with #LX_EXHAUSTED_REPEAT, from one epoch to the
- * next.
+ * positions that begins where new weights take effect and ends before they change again, the number
+ * of samples from a part differs from its share of the range by at most ceil(log2(n)) / 2, where n
+ * is the number of parts. For two parts, this is half a sample. The samples of a part come in the
+ * part's own order. With #LX_EXHAUSTED_REPEAT, this order continues from one epoch of the mixture
+ * to the next; otherwise, each epoch of the mixture begins an epoch of each part.
  *
  * The order uses about 32 bytes per part, plus 24 bytes per part for each change of weights. With
  * #LX_EXHAUSTED_REDISTRIBUTE, the exhaustion of a part counts as a change. A reader uses only the
- * memory that its parts need: at most a 128 KiB table for each shuffle of up to 65,536 indices.
+ * memory that the parts need: at most a 128 KiB table for each shuffle of up to 65,536 indices.
  *
  * @param[in]  mixture  A mixture in which at least one part has an initial weight above 0. You may
  *                      change or free the mixture afterwards.
@@ -164,7 +165,7 @@ LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order,
 LX_API size_t lx_order_get_part_count(const lx_order *order);
 
 /**
- * Counts how many of the positions [first, end) belong to each part. The call does not go through
+ * Counts how many of the positions [first, end) belong to each part. The call does not iterate over
  * the positions, and its cost does not depend on their number.
  *
  * @param[in]  order   The order of a mixture.
@@ -177,7 +178,7 @@ LX_API size_t lx_order_get_part_count(const lx_order *order);
  * @retval LX_ERR_ARGUMENT  @p order is not the order of a mixture, @p end is less than @p first, or
  *                          a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, any status that ::lx_order lists under "Tables in files".
  */
 LX_API lx_status lx_order_get_part_lengths(const lx_order *order, uint64_t first, uint64_t end,
                                            uint64_t *counts, lx_error *error);

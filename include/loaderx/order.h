@@ -18,8 +18,8 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_order Orders of indices
  *
- * **Positions** number the samples of one global order, which all ranks share: 0, 1, 2, ... up to
- * 2^64 - 2. An order of length n has epochs of n positions: epoch e consists of the positions
+ * A **position** is the number of a sample in one global order, which all ranks share: 0, 1, 2, ...
+ * up to 2^64 - 2. An order of length n has epochs of n positions: epoch e consists of the positions
  * [e * n, (e + 1) * n), and the last epoch is truncated at the last position. The index at a
  * position is a pure function of the order and the position. It depends neither on what was read
  * before nor on the number of processes and threads, so reading can start at any position
@@ -47,8 +47,8 @@ LX_BEGIN_DECLS
 #define LX_MAX_ORDER_DEPTH 64
 
 /**
- * The maximum number of orders that an order can consist of, counting the order itself, and
- * counting repeated parts each time. A saved state describes each of these orders.
+ * The maximum number of orders that an order can consist of, including the order itself; a part
+ * that is used several times counts each time. A saved state describes each of these orders.
  */
 #define LX_MAX_ORDERS 65536
 
@@ -71,19 +71,20 @@ LX_BEGIN_DECLS
  * created only if the file for its table exists. If several processes need the same table at the
  * same time, each of them computes it, and the file written last remains; to avoid the extra work,
  * let one process create the order first. The library itself removes only tables of epochs: when it
- * writes the table of an epoch, it removes the table of the epoch two before it. You can delete
- * files that are no longer needed at any time, even while they are being read. You can also delete
- * files whose names end in .new, which a process leaves behind if it is killed while writing.
+ * writes the table of an epoch, it removes the table of the epoch before the previous one. You can
+ * delete files that are no longer needed at any time, even while they are being read. You can also
+ * delete files whose names end in .new, which a process leaves behind if it is killed while
+ * writing.
  * @par
  * The table is memory-mapped. If another process truncates the file, or a sector is bad, reading
  * raises SIGBUS.
  * @par
- * If the table cannot be stored in a file, the call fails; the table is not kept in memory instead.
- * #LX_ERR_IO: the disk is full, or a system call failed. #LX_ERR_NOT_FOUND: the directory cannot be
- * created, or is a file. #LX_ERR_UNSUPPORTED: the file has a later format version, or the machine
- * is big-endian. #LX_ERR_MISMATCH: the file contains a different table. #LX_ERR_CORRUPT: the file
- * is damaged, which is found either when the order is created or when the damaged part is read;
- * delete the file, and the library writes it again.
+ * If the table cannot be stored in a file, the call fails; the table is not kept in memory
+ * instead. #LX_ERR_IO: the disk is full, or a system call failed. #LX_ERR_NOT_FOUND: the directory
+ * cannot be created, or is a file. #LX_ERR_UNSUPPORTED: the file has a later format version, or the
+ * machine is big-endian. #LX_ERR_MISMATCH: the file contains a different table. #LX_ERR_CORRUPT:
+ * the file is damaged, which is detected either when the order is created or when the damaged part
+ * is read; delete the file, and the library writes it again.
  *
  * @par Thread safety
  * Any thread may use an order at any time, because an order never changes.
@@ -141,7 +142,7 @@ LX_API lx_status lx_order_new_random(uint64_t length, uint64_t seed, lx_order **
  *
  * Up to a length of 65,536, the permutation is a Fisher-Yates shuffle. Each reader keeps a 128 KiB
  * table, which it recomputes when it enters an epoch; this takes less than a millisecond. For
- * greater lengths, up to 2^64 - 1, a Feistel network computes the permutation without memory, at
+ * greater lengths, up to 2^64 - 1, a Feistel network computes the permutation without a table, at
  * the same cost for every position.
  *
  * @param[in]  length  The number of indices, which is also the epoch length.
@@ -341,7 +342,7 @@ LX_API lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t len
  * of samples in a global batch, every rank has the same number of batches, all of them full.
  *
  * @param[in]  part      The order.
- * @param[in]  multiple  1 or more. The new length is the smallest multiple of this number that is
+ * @param[in]  multiple  1 or more. The new length is the smallest multiple of @p multiple that is
  *                       not less than the old length.
  * @param[out] order     Receives the order; release it with lx_order_unref(). NULL on failure.
  * @param[out] error     Receives the first failure; may be NULL.
@@ -416,7 +417,8 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
  * @retval LX_ERR_LIMIT     The order would consist of more than #LX_MAX_ORDERS orders, or be nested
  *                          deeper than #LX_MAX_ORDER_DEPTH.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
                                      const lx_order_options *options, lx_order **order,

@@ -154,7 +154,7 @@ typedef struct lx_segment_sizes {
  * @param[in]  padding   Whether runs of 0 count as pieces.
  * @param[out] offsets   Receives 0, followed by the end of each piece; NULL if @p capacity is 0.
  * @param[in]  capacity  The number of offsets that fit in @p offsets. The number of rows times the
- *                       row length, plus 1, is always enough; 0 queries only @p sizes.
+ *                       row length, plus 1, is always enough; with 0, the call sets only @p sizes.
  * @param[out] sizes     Receives the number of offsets and the length of the longest piece.
  * @param[out] error     Receives the first failure; may be NULL.
  *

@@ -27,8 +27,8 @@ LX_BEGIN_DECLS
  *               which.
  * @param total  The total number of records or bytes.
  * @param user   The pointer that was passed to the call.
- * @param error  The error of the call, or NULL if the caller passed NULL. The function may describe
- *               in it why it ends the call.
+ * @param error  The error of the call, or NULL if the caller passed NULL. A function that ends the
+ *               call may use it to describe the reason.
  * @return #LX_OK to continue. Any other status ends the call, which returns that status; if the
  *         function did not describe the failure in @p error, the library describes it.
  */

@@ -62,8 +62,8 @@ typedef struct lx_finding {
  *
  * @param finding  The finding; valid only during the call.
  * @param user     The pointer that was passed to lx_repair_options_set_found().
- * @param error    The error of the call, in which the function may describe why it ends the call.
- *                 May be NULL.
+ * @param error    The error of the call; a function that ends the call may use it to describe the
+ *                 reason. May be NULL.
  * @return #LX_OK to continue. Any other status ends the call, which returns that status. If an
  *         earlier finding reported that the WAL is cut off or that meta.json is restamped, that
  *         step has already been carried out.
@@ -175,8 +175,7 @@ typedef struct lx_repair_result {
  *
  * All changes to values form one commit. If the call is interrupted, for example because the
  * process is killed or the disk is full, some of these steps may already have been carried out:
- * call the function again to complete the repair. Readers continue with the snapshot that they
- * have.
+ * call the function again to complete the repair. Readers keep their snapshots.
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  options  The options; NULL for the defaults.

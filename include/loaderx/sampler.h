@@ -90,7 +90,7 @@ LX_API void lx_sampler_free(lx_sampler *sampler);
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     There is not enough memory for the table of a shuffle. The sampler does
  *                          not move.
- * @return Otherwise, any status that ::lx_order lists for tables in files; the sampler does not
+ * @return Otherwise, any status that ::lx_order lists under "Tables in files"; the sampler does not
  *         move.
  */
 LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices,
@@ -143,9 +143,9 @@ LX_API uint64_t lx_sampler_tell(const lx_sampler *sampler);
  * one line of JSON (doc/orders.md). Any process can restore the state, on any machine and with any
  * number of ranks.
  *
- * When all ranks have taken all indices that they own before some position, save the state of the
- * rank with the highest position: a rank that owns nothing in the last window of an epoch stays
- * before that window until it takes another index.
+ * Once all ranks have taken all of the indices that they own before some position, save the state
+ * of the rank with the highest position: a rank that owns nothing in the last window of an epoch
+ * stays before that window until it takes another index.
  *
  * @param[in]  sampler  The sampler.
  * @param[out] text     Receives the NUL-terminated state; may be NULL if @p size is 0.

@@ -146,7 +146,7 @@ LX_API lx_source_options *lx_source_options_new(void);
 LX_API void lx_source_options_free(lx_source_options *options);
 
 /**
- * Sets the function that reads records. Every source needs such a function.
+ * Sets the function that reads records. This option is required.
  *
  * @param[in]  options  The options.
  * @param[in]  fill     The function.

@@ -40,7 +40,7 @@ LX_BEGIN_DECLS
 typedef struct lx_split_options lx_split_options;
 
 /**
- * Returns new options with the defaults: all hashes, and the seed 0. Returns NULL if out of memory.
+ * Returns new options with the defaults: all hashes, and seed 0. Returns NULL if out of memory.
  */
 LX_API lx_split_options *lx_split_options_new(void);
 

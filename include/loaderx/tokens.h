@@ -20,9 +20,9 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_tokens Token sequences, and samples from them
  *
- * An ::lx_tokens is one long sequence of small integers. It is divided into documents if the files
- * define documents. A source divides the sequence into samples of a fixed length, and can find any
- * sample immediately.
+ * An ::lx_tokens is one long sequence of small integers. If the files define document boundaries,
+ * it is divided into documents. A source divides the sequence into samples of a fixed length, and
+ * can find any sample immediately.
  *
  * @code
  * lx_tokens *tokens = NULL;
@@ -55,9 +55,10 @@ typedef struct lx_tokens lx_tokens;
  *
  * - `x.npy`: a one-dimensional array.
  * - `x.idx`, or `x.bin` if `x.idx` exists beside it: the two files of a Megatron indexed dataset.
- *   What Megatron calls a sequence is a document here.
- * - `x.ds`: tokens as Nanotron reads them. `x.ds.index`, if it exists, contains the end of each
- *   document as an 8-byte number. `x.ds.metadata`, if it exists, contains the width of a token.
+ *   What Megatron calls a sequence is called a document here.
+ * - `x.ds`: tokens in the format that Nanotron reads. `x.ds.index`, if it exists, contains the end
+ *   of each document as an 8-byte number. `x.ds.metadata`, if it exists, contains the width of a
+ *   token.
  * - Any other name: raw tokens, which form one document.
  *
  * @param[in]  path    A regular file.
@@ -142,8 +143,8 @@ LX_API lx_status lx_tokens_new_field(lx_dataset *dataset, size_t field, lx_dtype
  * Concatenates sequences of the same dtype, including their documents. The sequences may come from
  * both files and fields.
  *
- * @param[in]  parts   At least one sequence; the call takes references. A concatenation is replaced
- *                     by its own parts.
+ * @param[in]  parts   At least one sequence; the call takes references. If a part is itself a
+ *                     concatenation, its own parts are used instead.
  * @param[in]  count   The number of sequences.
  * @param[out] tokens  Receives the sequence; release it with lx_tokens_unref().
  * @param[out] error   Receives the first failure; may be NULL.
@@ -304,9 +305,10 @@ LX_API lx_status lx_token_options_set_separator(lx_token_options *options, int64
 
 /**
  * Creates a source of overlapping samples: sample i consists of the @p sequence_length + 1 tokens
- * that start at position i * @p sequence_length. If inputs and labels are shifted by one, each
- * token is thus covered once. The remainder at the end does not form a sample; a sequence shorter
- * than a sample results in an empty source. The only column is "tokens".
+ * that start at position i * @p sequence_length. If the inputs are `[:-1]` of a sample and the
+ * labels are `[1:]`, each token is thus an input at most once and a label at most once. The
+ * remainder at the end does not form a sample; a sequence shorter than a sample results in an empty
+ * source. The only column is "tokens".
  *
  * @param[in]  tokens           The sequence; the call takes a reference.
  * @param[in]  sequence_length  The number of tokens in an input, 1 or more.

@@ -51,7 +51,8 @@ LX_BEGIN_DECLS
  *                          pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count,
                                        const lx_order_options *options, lx_order **order,
@@ -82,7 +83,8 @@ LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count,
  *                          NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
                                                const lx_order_options *options, lx_order **order,
@@ -99,8 +101,8 @@ LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t c
 /**
  * Creates an order in which all classes are equally frequent. The positions form rounds, and each
  * round contains every class once, in shuffled order. Each class contributes its next index, and
- * reshuffles its indices after all of them have been used. Indices of small classes therefore occur
- * more often than indices of large classes. Rounds continue across epochs.
+ * its indices are reshuffled after all of them have been used. Indices of small classes therefore
+ * occur more often than indices of large classes. Rounds continue across epochs.
  *
  * The order uses 4 bytes per index and 4 bytes per class. Creating the order temporarily takes
  * another 32 bytes per index. A thread that reads the order keeps the shuffles of up to 4096
@@ -119,7 +121,8 @@ LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t c
  * @retval LX_ERR_ARGUMENT  @p count is 0 but the epoch length is not, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count,
                                        const lx_order_options *options, lx_order **order,

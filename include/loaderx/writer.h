@@ -22,17 +22,17 @@ LX_BEGIN_DECLS
  * @{
  */
 
-/** What a commit survives after it has returned. doc/zrecord-format.md gives the details. */
+/** What a commit survives once the call has returned. doc/zrecord-format.md gives the details. */
 typedef enum lx_durability {
     LX_DURABILITY_FULL = 0,     /**< The commit survives a power loss: the call syncs the commit
                                      before it returns. */
-    LX_DURABILITY_PERIODIC = 1, /**< The commit immediately survives the end of the process, even by
-                                     kill -9, and survives a power loss after about a second.
-                                     Outside of transactions, the writer also commits automatically
-                                     after every 256 MiB of payloads, and a rollback does not undo
-                                     such a commit. The default. */
-    LX_DURABILITY_NONE = 2      /**< The commit survives the end of the process, but survives a
-                                     power loss only after lx_writer_sync() or lx_writer_close(). */
+    LX_DURABILITY_PERIODIC = 1, /**< The commit survives the end of the process (even by kill -9)
+                                     immediately, and a power loss after about a second. Outside of
+                                     transactions, the writer also commits automatically after every
+                                     256 MiB of payloads, and a rollback does not undo such a
+                                     commit. The default. */
+    LX_DURABILITY_NONE = 2      /**< The commit survives the end of the process, but a power loss
+                                     only after lx_writer_sync() or lx_writer_close(). */
 } lx_durability;
 
 /**
@@ -130,9 +130,9 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_e
  * @par Thread safety
  * Any thread may make any call at any time, except lx_writer_close(). The operations of all threads
  * form one sequence, and a rollback undoes the operations of all threads. The executor's writer
- * threads compress and write, each to its own chunk. In a child of fork(2), calls that return a
- * status return #LX_ERR_FORKED; a child that outlives the writer's process does not keep the
- * dataset locked.
+ * threads compress and write the values, each thread to its own chunk. In a child of fork(2), calls
+ * that return a status return #LX_ERR_FORKED; a child that outlives the writer's process does not
+ * keep the dataset locked.
  */
 typedef struct lx_writer lx_writer;
 
@@ -187,7 +187,7 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
 LX_API lx_status lx_writer_open(const char *path, const lx_writer_options *options,
                                 lx_writer **writer, lx_error *error);
 
-/** A value of one field to write. The writer does not use the value's memory after the call. */
+/** A value to write to one field. The writer does not use the value's memory after the call. */
 typedef struct lx_value {
     const void *data; /**< The bytes; may be NULL if @ref size is 0 or #LX_NONE. */
     uint64_t size;    /**< The number of bytes, which for a dense field must be the field's size;
@@ -199,7 +199,7 @@ typedef struct lx_value {
  *
  * @param[in]  writer  The writer.
  * @param[in]  values  One value per field, in schema order.
- * @param[in]  count   The number of values, which must be the number of fields.
+ * @param[in]  count   The number of values, which must equal the number of fields.
  * @param[out] index   Receives the index of the record; may be NULL.
  * @param[out] error   Receives the first failure; may be NULL.
  *
@@ -221,7 +221,7 @@ LX_API lx_status lx_writer_append(lx_writer *writer, const lx_value *values, siz
                                   uint64_t *index, lx_error *error);
 
 /**
- * Values of one field to write for many records. The writer does not use the values' memory after
+ * Values to write to one field of many records. The writer does not use the values' memory after
  * the call.
  */
 typedef struct lx_values {
@@ -243,7 +243,7 @@ typedef struct lx_values {
  * @param[in]  writer       The writer.
  * @param[in]  count        The number of records.
  * @param[in]  columns      One column of @p count values per field, in schema order.
- * @param[in]  field_count  The number of columns, which must be the number of fields.
+ * @param[in]  field_count  The number of columns, which must equal the number of fields.
  * @param[out] first        Receives the index of the first appended record; may be NULL.
  * @param[out] error        Receives the first failure; may be NULL.
  *
@@ -307,7 +307,7 @@ LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
  * field is compressed in the same way in both datasets. Each value is verified before it is copied.
  *
  * @param[in]  writer   The writer.
- * @param[in]  from     The dataset to copy from, in its current snapshot.
+ * @param[in]  from     The dataset to copy from; the call reads its current snapshot.
  * @param[in]  indices  @p count record indices in @p from, in any order; repeats are allowed. NULL
  *                      means the first @p count records.
  * @param[in]  count    The number of records; if @p indices is NULL, #LX_NONE means all records.
@@ -468,8 +468,8 @@ LX_API lx_status lx_writer_begin_transaction(lx_writer *writer, lx_error *error)
 LX_API lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error);
 
 /**
- * Undoes all operations since the last commit or submitted commit, and ends an open transaction.
- * The call makes the writer usable again after a failed operation or commit.
+ * Undoes all operations since the last commit, whether completed or only submitted, and ends any
+ * open transaction. The call makes the writer usable again after a failed operation or commit.
  *
  * @retval LX_OK            The operations were undone.
  * @retval LX_ERR_POISONED  A sync failed: close the writer.
@@ -544,13 +544,16 @@ typedef struct lx_rebalance_result {
     uint64_t payloads;         /**< The number of values that were moved, which is the number of all
                                     values stored in chunks. */
     uint64_t bytes;            /**< The size of these values in bytes. */
-    uint64_t chunks_before;    /**< The number of chunk files before. */
-    uint64_t chunks_after;     /**< The number of chunk files after. */
-    uint64_t bytes_before;     /**< The number of committed bytes in all chunks before. */
-    uint64_t bytes_after;      /**< The number of committed bytes in all chunks after. */
-    double utilisation_before; /**< @ref payloads / (chunks * maximum payloads per chunk),
-                                    before. */
-    double utilisation_after;  /**< The same ratio, after. */
+    uint64_t chunks_before;    /**< The number of chunk files before the rebalance. */
+    uint64_t chunks_after;     /**< The number of chunk files after the rebalance. */
+    uint64_t bytes_before;     /**< The number of committed bytes in all chunks before the
+                                    rebalance. */
+    uint64_t bytes_after;      /**< The number of committed bytes in all chunks after the
+                                    rebalance. */
+    double utilisation_before; /**< Before the rebalance, @ref payloads / (@ref chunks_before *
+                                    maximum payloads per chunk). */
+    double utilisation_after;  /**< After the rebalance, @ref payloads / (@ref chunks_after *
+                                    maximum payloads per chunk). */
     double live_ratio_before;  /**< @ref bytes / @ref bytes_before; 1 if there are no chunks. */
     double live_ratio_after;   /**< @ref bytes / @ref bytes_after; less than 1 only because of
                                     alignment. */
@@ -609,9 +612,9 @@ LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function pro
  *
  * @retval LX_OK            The field was added.
  * @retval LX_ERR_ARGUMENT  The same as for lx_schema_add_field().
- * @retval LX_ERR_EXISTS    The schema already has a field with that name; or no field was ever
- *                          dropped, and a file that does not belong to the dataset has the name of
- *                          one of the new field's files.
+ * @retval LX_ERR_EXISTS    The schema already has a field with that name; or a file that does not
+ *                          belong to the dataset has the name of one of the new field's files,
+ *                          which is possible only if no field was ever dropped.
  * @retval LX_ERR_LIMIT     The dataset already has #LX_MAX_FIELDS fields, or no field id is left.
  * @retval LX_ERR_STATE     A transaction is open, or the writer has sealed the dataset.
  * @retval LX_ERR_POISONED  A sync failed, and it is unknown whether the field exists.

@@ -10,7 +10,7 @@
 
 /* Buffer size where copy_file_range() is not supported. */
 #define BUFFER ((size_t)1 << 20)
-/* Bytes per copy_file_range() call; the result is a signed number. */
+/* Bytes per copy_file_range() call; the return value is signed. */
 #define CALL ((size_t)1 << 30)
 
 /** Copies by reading and writing. */

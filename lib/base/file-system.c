@@ -3,7 +3,7 @@
 
 #include <sys/vfs.h>
 
-/* Magic numbers of statfs(2) and of the projects themselves; they never change. */
+/* Magic numbers from statfs(2) and from the file systems' own sources; they never change. */
 static const struct {
     uint32_t type;
     const char *name;

@@ -32,9 +32,9 @@
 /* ---- fork() and open() exclude each other */
 
 /* fork() copies the descriptors first and the memory later. If another thread opens a file in
- * between, the child has its number but not the file, and the number may soon belong to another
- * file. So fork() waits for files that are being opened, and no file is opened while it waits and
- * runs. */
+ * between, the child knows the number of a descriptor that it does not have, and that number may
+ * soon refer to a different file. So fork() waits for files that are being opened, and no file is
+ * opened while it waits and runs. */
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER; /* Guards the counts below. */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static size_t opening; /* Number of files that are being opened. */

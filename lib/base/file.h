@@ -120,7 +120,7 @@ LX_API lx_status lx__file_sync(const lx__file *file, lx_error *error);
 LX_API lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
                                  lx_error *error);
 
-/** Gets whether @p name is a regular file, as opposed to a link to one; false if it does not
+/** Determines whether @p name is a regular file, as opposed to a link to one; false if it does not
  * exist. */
 LX_API lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool *regular,
                                      lx_error *error);

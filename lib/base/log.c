@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* The lock keeps the hook and its argument consistent; the flag spares processes without a hook,
- * the common case, from taking it. */
+ * the common case, from taking the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static lx_log_function current;
 static void *current_user;

@@ -12,7 +12,8 @@
 #include "base/file.h"
 
 #define PATH_SIZE 4096
-/* Enough for the lines of version 1 and the longest group after them; longer text is cut off. */
+/* Enough for the cgroup v1 lines and the longest cgroup v2 line after them; longer text is cut
+ * off. */
 #define TEXT_SIZE 16384
 #define MOUNT_POINT "/sys/fs/cgroup"
 /* The kernel's limit on x86-64 is 8192 CPUs; a mask for MOST_CPUS takes 16 KiB. */

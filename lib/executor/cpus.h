@@ -15,9 +15,10 @@
 uint32_t lx__cpus_allowed(void);
 
 /**
- * Returns the CPU quota of the process's control groups in CPUs, rounded up and at least 1. The
- * quota is the smallest cpu.max on the path from the process's own group up to /sys/fs/cgroup, or
- * #LX__CPUS_UNLIMITED if no quota is set or readable. Groups of cgroup version 1 are ignored.
+ * Returns the CPU quota of the process's control groups as a number of CPUs, rounded up and at
+ * least 1. The quota is the smallest cpu.max on the path from the process's own group up to
+ * /sys/fs/cgroup, or #LX__CPUS_UNLIMITED if no quota is set or readable. cgroup v1 groups are
+ * ignored.
  *
  * @param root  Prefix of /proc and /sys: "" except in tests.
  *

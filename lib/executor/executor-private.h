@@ -24,7 +24,7 @@ struct lx_executor {
     lx__process process;         /**< Owner of the threads. */
     uint32_t limits[LX__QUEUES]; /**< Maximum number of threads per queue, from the options. */
     atomic_uint users;           /**< References; together they count as one hold. */
-    atomic_uint holds;           /**< Holds, which keep the memory: see lifetime.h. */
+    atomic_uint holds;           /**< Holds, which keep the memory alive: see lifetime.h. */
     lx__queue queues[LX__QUEUES];
 };
 

@@ -30,9 +30,10 @@ LX_API lx_status lx__executor_submit(lx_executor *executor, lx_queue queue, lx__
                                      lx_error *error);
 
 /**
- * Like lx__executor_submit(), but @p nanoseconds from now, or later if no thread is free then. The
- * queue must have threads. A waiting timed task does not delay closing: it is canceled. The call
- * takes time linear in the number of waiting timed tasks, so there should be only a few of them.
+ * Like lx__executor_submit(), but the task begins @p nanoseconds from now, or later if no thread is
+ * free then. The queue must have threads. A waiting timed task does not delay closing: it is
+ * canceled. The call takes time linear in the number of waiting timed tasks, so there should be
+ * only a few of them.
  */
 LX_API lx_status lx__executor_submit_after(lx_executor *executor, lx_queue queue, lx__task *task,
                                            uint64_t nanoseconds, lx_error *error);

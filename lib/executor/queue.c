@@ -106,7 +106,7 @@ bool lx__queue_withdraw(lx__task *task)
     return true;
 }
 
-/** Counts the tasks of @p list with parts that have not begun. */
+/** Counts the tasks in @p list with parts that have not begun. */
 static uint64_t count_waiting(const lx__link *list)
 {
     uint64_t count = 0;

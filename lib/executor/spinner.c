@@ -3,9 +3,10 @@
 
 #include "executor/clock.h"
 
-/* About what a wake-up costs both threads, so that spinning at most doubles the cost of a wait. */
+/* About what a wake-up costs the two threads together, so that spinning at most doubles the cost of
+ * a wait. */
 #define SPIN_NS 30000
-/* Checks between two reads of the clock. */
+/* Number of checks between two reads of the clock. */
 #define LOOKS 32
 /* Limits the number of skips to 2^MOST_MISSES - 1. */
 #define MOST_MISSES 6

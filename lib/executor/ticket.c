@@ -33,8 +33,8 @@ static void run(lx__task *task, size_t part)
     if (status >= LX_OK)
         return;
 
-    /* Parts begin in order, so all parts before the first failing one have begun: which failure has
-     * the lowest number does not depend on timing. */
+    /* Parts begin in order, so all parts before the first failing one have begun, and the lowest
+     * number of a failing part does not depend on timing. */
     lx__task_stop(task);
     lx_fail(&error, status, "part %zu of the task failed: %s", part, lx_status_get_message(status));
     error.status = status;

@@ -19,7 +19,7 @@ static void offset_targets(lx_target *moved, const lx_target *targets, size_t co
     }
 }
 
-/** Fills the readable columns of a damaged record, and the others with zeros. */
+/** Fills the readable columns of a damaged record with their values, and the others with zeros. */
 static lx_status fill_columns(lx_source *source, uint64_t index, uint64_t row,
                               const lx_target *targets, lx_target *moved, lx_error *error)
 {

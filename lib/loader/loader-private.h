@@ -25,7 +25,7 @@ struct lx_loader {
     bool own_executor;
     lx__batch_pool *batch_pool;
     lx__pipeline pipeline;
-    lx__batch_schedule schedule; /**< Ahead of the position by the batches in the pipeline. */
+    lx__batch_schedule schedule; /**< Ahead of @ref position by the batches in the pipeline. */
 
     /* Written with the lock held, read by any thread. */
     _Atomic uint64_t position; /**< End of the last batch delivered. */

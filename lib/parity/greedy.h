@@ -30,7 +30,7 @@ typedef struct lx__greedy {
     double *weights;   /**< Weight of each set; 0 if it was removed. */
     double *given;     /**< Number of positions assigned to each set: an integer below 2^53, or
                             infinity if the set was removed. */
-    double *lags;      /**< Scratch for the lag of each set. */
+    double *lags;      /**< Scratch memory for the lag of each set. */
 } lx__greedy;
 
 /** Maximum number of sets. */

@@ -26,9 +26,9 @@ static uint64_t samples_of(const lx__gpt_plan *plan, uint64_t tokens)
     return (tokens - plan->extra) / plan->sequence_length;
 }
 
-/** Counts samples including a partial one at the end. Megatron divides in float32 and so sometimes
- * loses one of many samples, which this must reproduce; where it would count one more, Megatron
- * fails with an error. */
+/** Counts samples including a partial one at the end. Megatron divides in float32, so with many
+ * samples, it sometimes counts one too few, which this function must reproduce; where it would
+ * count one too many, Megatron fails with an error. */
 static uint64_t count_partial(const lx__gpt_plan *plan, uint64_t tokens)
 {
     uint64_t whole = samples_of(plan, tokens);

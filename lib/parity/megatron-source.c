@@ -73,9 +73,9 @@ static lx_status find(const megatron_source *self, uint64_t index, spot *cursor,
     return status == LX_OK && cursor->at > cursor->length ? fail_changed(error) : status;
 }
 
-/** Pads a partial row, whose last two pieces begin at @p before and @p begin. Returns where the piece
- * begins that the padding continues: the last one or, if that has only the extra token, the piece
- * before it, as in Megatron. */
+/** Pads a partial row, whose last two pieces begin at @p before and @p begin. Returns the start of
+ * the piece that the padding continues: the last piece or, if that has only the extra token, the
+ * piece before it, as in Megatron. */
 static uint64_t pad_row(const megatron_source *self, lx__row *row, uint64_t before, uint64_t begin)
 {
     bool merged = self->plan.extra && begin != 0 && row->filled - begin == 1;
@@ -276,9 +276,9 @@ static lx_status check(lx_tokens *tokens, const lx_megatron_options *how, lx_sou
                        ", but there are only %" PRIu64 " documents",
                        first, count == LX_NONE ? 0 : count, there);
     if (there > INT32_MAX)
-        return lx_fail(error, LX_ERR_LIMIT,
-                       "the tokens have %" PRIu64 " documents: Megatron's limit is 2^31 - 1",
-                       there);
+        return lx_fail(
+            error, LX_ERR_LIMIT,
+            "the token data contains %" PRIu64 " documents: Megatron's limit is 2^31 - 1", there);
     return check_numbers(how, error);
 }
 

@@ -14,7 +14,7 @@
 #include "sampler/random/wide-arithmetic.h"
 
 #define WORDS LX__MT19937_WORDS
-/* Distance from which a jump is faster than generating the numbers. */
+/* Minimum distance at which a jump is faster than generating the numbers. */
 #define FAR (UINT64_C(1) << 24)
 
 #define DEGREE 19937

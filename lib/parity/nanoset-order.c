@@ -35,7 +35,7 @@ typedef struct making {
     double *weights;
     const lx_order *order;
     uint64_t seed;
-    uint64_t *begins; /* of each set in their concatenation */
+    uint64_t *begins; /* of each set in the concatenation of all sets */
     uint64_t *next;   /* next sample of each set */
     uint64_t *indices;
 } making;
@@ -65,8 +65,8 @@ static lx_status mix(making *m, lx_error *error)
 
 /* ---- weights */
 
-/** Uses the user's weights or, if there are none, the lengths. Divides them by their sum, added in
- * NumPy's order; the user's weights only if @p divide is set. */
+/** Uses the user's weights or, if there are none, the lengths. Divides them by their sum, which is
+ * computed in NumPy's order of addition; divides the user's weights only if @p divide is set. */
 static lx_status make_weights(making *m, const double *weights, bool divide, lx_error *error)
 {
     double largest;

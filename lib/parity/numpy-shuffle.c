@@ -37,7 +37,7 @@ static size_t least(uint64_t left)
 }
 
 /** Draws several partners before their swaps, so that the memory accesses overlap. Inlined for each
- * size of a number. */
+ * element size. */
 static inline __attribute__((always_inline)) void shuffle(lx__mt19937 *generator, uint8_t *numbers,
                                                           size_t size, uint64_t count)
 {

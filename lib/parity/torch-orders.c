@@ -27,8 +27,8 @@ struct torch {
     bool anew;        /* each epoch has its own generator, seeded with the sum of seed and
                             epoch */
     lx__epoch_tables *epochs;
-    /* The generator, which is at the start of epoch *number; UINT64_MAX: of none. The lock of the
-     * epoch tables protects both, because only fill() uses them. */
+    /* The generator, which is at the start of epoch *number or, if that is UINT64_MAX, of no epoch.
+     * The lock of the epoch tables protects both, because only fill() uses them. */
     uint64_t *number;
     lx__mt19937 *generator;
 };
@@ -61,7 +61,7 @@ static lx_status fill_permutations(const struct torch *self, uint32_t *indices, 
             done += self->indices;
             continue;
         }
-        if (count - done == 0) { /* torch also makes a permutation of which it uses nothing */
+        if (count - done == 0) { /* torch also makes this permutation, but does not use it */
             lx__mt19937_skip(self->generator, lx__randperm_draws(self->indices), 1);
             continue;
         }
@@ -203,7 +203,7 @@ lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count,
     return status;
 }
 
-/** Creates the order that DistributedSampler shuffles, before it is padded or truncated. */
+/** Creates DistributedSampler's order of all indices, before it is padded or truncated. */
 static lx_status make_whole(uint64_t length, bool shuffle, uint64_t seed, const char *tables,
                             lx_order **order, lx_error *error)
 {

@@ -27,13 +27,13 @@
     fault(META_FILE_SYNC, "meta.json is renamed before it is synced")                              \
     fault(META_DIRECTORY_SYNC, "the directory is not synced after the rename of meta.json")        \
     fault(SEAL_SYNC, "files are not synced before meta.json marks the dataset as sealed")          \
-    fault(UPDATES_STAY, "rows do not drop updates")                                                \
-    fault(BOOT, "the boot ID of a frame is not compared")                                          \
+    fault(UPDATES_STAY, "rows written to the tables do not drop their updates")                    \
+    fault(BOOT, "the boot ID of a frame is not checked")                                           \
     fault(FRAME_CRC, "the CRC of a frame is not checked")                                          \
     fault(UNSYNCED_DROPPED, "opening a dataset drops unsynced commits of the same boot")           \
     fault(OPENING_SYNC, "opening a dataset does not sync the synced frames that it finds")         \
     fault(WRITE_BACK, "nothing is written back after a failed sync")                               \
-    fault(TRUNCATE, "the WAL is not truncated when a writer opens")                                \
+    fault(TRUNCATE, "the WAL is not truncated when a writer is opened")                            \
     fault(WORKER_SYNC, "only the chunks of the first flush task are synced")                       \
     fault(CHUNK_PREFIX, "a frame refers to payloads of later calls")                               \
     fault(CHUNK_ID_REUSE, "chunk ids are reused")                                                  \

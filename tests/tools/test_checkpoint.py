@@ -47,5 +47,5 @@ def test_warns_of_bytes_truncated_from_the_log(loaderx, folder, images):
     done = loaderx('checkpoint', 'images')
     assert done.returncode == 0
     assert done.stderr.decode() == ('loaderx: warning: images: truncated the log by 64 bytes: a commit was '
-                                    'interrupted while it was written\n')
+                                    'interrupted while it was being written\n')
     assert loaderx.text('verify', 'images', '-q') == ''

@@ -54,7 +54,8 @@ static PyObject *extend_values(lxpy_writer *self, const lxpy_field_values *parse
                                  : lxpy_raise(self->state, &error);
 }
 
-/** Returns the arguments of extend(), with the columns of a table of another kind in a dict. */
+/** Returns the arguments of extend(); a table that is not a dict is replaced with a dict of its
+ * columns. */
 static PyObject *columns_of(lxpy_state *state, PyObject *args)
 {
     PyObject *table = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : NULL;

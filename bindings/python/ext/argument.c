@@ -134,7 +134,7 @@ int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds)
         PyErr_Format(PyExc_ValueError, "%s must not be negative, but is %R", argument, object);
         return -1;
     }
-    if (seconds < 1e9) /* a longer time, more than 30 years, means no limit */
+    if (seconds < 1e9) /* longer times, of more than 30 years, mean no limit */
         *nanoseconds = (uint64_t)(seconds * 1e9);
     return 0;
 }
@@ -170,7 +170,7 @@ const char *lxpy_text(PyObject *object, const char *argument)
     return NULL;
 }
 
-/** Returns the choices as text, such as "'a', 'b' or 'c'", in a new reference. */
+/** Returns the choices as text, such as "'a', 'b' or 'c'", as a new reference. */
 static PyObject *list_choices(const char *const *choices)
 {
     PyObject *text = PyUnicode_FromFormat("'%s'", choices[0]);

@@ -7,7 +7,7 @@
 /* The assumed size of a bytes value, because its length is unknown before it is read. */
 #define RECORD ((uint64_t)16 << 10)
 
-/** The joined values of a bytes field in some records. */
+/** The values of a bytes field in some records, concatenated. */
 typedef struct joined {
     uint64_t *offsets; /**< count + 1 offsets. */
     uint8_t *present;

@@ -101,7 +101,7 @@ int lxpy_writer_assign(PyObject *object, PyObject *key, PyObject *values)
 PyObject *lxpy_writer_modify(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     if (PyTuple_GET_SIZE(args) == 0) {
-        PyErr_SetString(PyExc_TypeError, "modify() requires an index or several indices");
+        PyErr_SetString(PyExc_TypeError, "modify() requires one or more indices");
         return NULL;
     }
     PyObject *named = lxpy_field_values_names("modify", args, 1, kwargs);

@@ -74,8 +74,8 @@ static void delete_piece(lx_writer *writer, const uint64_t *numbers, size_t coun
     }
 }
 
-/** Truncates the dataset by the records to delete at its end, and returns their number. Called
- * without the GIL. */
+/** Truncates the dataset to remove the records to delete that are at its end, and returns their
+ * number. Called without the GIL. */
 static size_t truncate_last(lx_writer *writer, const lxpy_indices *indices, lx_error *error)
 {
     uint64_t length = lx_writer_get_length(writer);
@@ -119,8 +119,9 @@ static int delete_rest(lxpy_writer *self, const lxpy_indices *indices, size_t la
     return -1;
 }
 
-/** Merges two moves of one record into one move, and drops moves to the same index. Returns the
- * number of moves left. Both the old and the new indices decrease from one move to the next. */
+/** Merges two moves of one record into one move, and drops moves of a record to its own index.
+ * Returns the number of remaining moves. Both the old and the new indices decrease from one move to
+ * the next. */
 static size_t merge_moves(move *moves, size_t count)
 {
     size_t kept = 0;

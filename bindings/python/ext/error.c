@@ -71,7 +71,7 @@ static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
 /** Creates an OSError, which chooses its subclass by the error number. */
 static PyObject *os_error_new(int number, const lx_error *error)
 {
-    lx_error rest = *error; /* without the path, which OSError stores and shows itself */
+    lx_error rest = *error; /* without the path: OSError itself stores and shows it */
     rest.path[0] = '\0';
     PyObject *text = describe(&rest), *path = path_or_none(error->path), *exception = NULL;
     if (text != NULL && path != NULL)
@@ -83,8 +83,8 @@ static PyObject *os_error_new(int number, const lx_error *error)
     return exception;
 }
 
-/** Returns the errno for a path that was not found, which the library does not report: ENOTDIR if
- * the path or one of its parents is not a directory, and otherwise ENOENT. */
+/** Returns the errno for a path that was not found, because the library does not report one:
+ * ENOTDIR if the path or one of its parents is not a directory, and otherwise ENOENT. */
 static int not_found_errno(const char *path)
 {
     struct stat about;

@@ -102,7 +102,7 @@ static int check_names(const lxpy_field_values *parsed)
     return 0;
 }
 
-/** Checks that all fields have values, in the order of the schema. */
+/** Checks, in schema order, that all fields have values. */
 static int find_all(lxpy_field_values *parsed)
 {
     if ((size_t)PyDict_GET_SIZE(parsed->named) > parsed->count && check_names(parsed) < 0)
@@ -142,7 +142,7 @@ static int find_fields(lxpy_field_values *parsed, lxpy_schema *schema, PyObject 
 }
 
 /** Returns a borrowed reference to the value of a field, or NULL with an exception. The lookup can
- * fail if the comparison of a key no longer gives the same result. */
+ * fail if comparing a key no longer gives the same result. */
 static PyObject *value_of(const lxpy_field_values *parsed, size_t i)
 {
     PyObject *name = parsed->schema->fields[parsed->fields[i]].name;

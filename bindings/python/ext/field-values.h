@@ -18,9 +18,10 @@ typedef struct lxpy_field_values {
 } lxpy_field_values;
 
 /**
- * Takes the argument @c casting from the keywords of a call. It is an argument, and not the value
- * of a field, unless the fields are keywords and one of them has this name.
- * @param[in,out] kwargs   The keywords, borrowed or NULL; replaced by new ones, without it.
+ * Takes the argument @c casting from the keywords of a call. The keyword is an argument rather than
+ * the value of a field, unless the values are passed as keywords and a field has this name.
+ * @param[in,out] kwargs   The keywords, borrowed or NULL; replaced with a new reference, without
+ *                         the argument.
  * @param[out]    casting  A new reference to the name of a casting rule, or to None.
  * @return 0, or -1 with an exception set and both references NULL.
  */

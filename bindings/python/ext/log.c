@@ -15,7 +15,7 @@ typedef struct message {
     char text[];
 } message;
 
-/** The messages that were not passed on yet, from the newest to the oldest. */
+/** The messages that have not been passed on yet, from the newest to the oldest. */
 static _Atomic(message *) newest;
 
 static void keep_message(lx_log_level level, const char *text, void *user)
@@ -57,8 +57,9 @@ static int raise_again(void *exception)
     return -1;
 }
 
-/** Handles an exception while a message was passed on. A signal handler may have raised
- * KeyboardInterrupt or SystemExit: it is raised again after the call, whose result is not lost. */
+/** Handles an exception that was raised while a message was being passed on. A signal handler may
+ * have raised KeyboardInterrupt or SystemExit: it is raised again after the call, whose result is
+ * not lost. */
 static void handle_exception(void)
 {
     PyObject *type, *value, *trace;
@@ -76,7 +77,7 @@ static void handle_exception(void)
 
 static void pass_on(lxpy_state *state, const message *one)
 {
-    /* a path may have any bytes, and a long message may end within a character */
+    /* a path may contain any bytes, and a long message may be cut within a character */
     PyObject *text = PyUnicode_DecodeUTF8(one->text, (Py_ssize_t)strlen(one->text),
                                           "surrogateescape");
     PyObject *result = text != NULL ? PyObject_CallFunction(LXPY(state, LOG), "Oi", text,

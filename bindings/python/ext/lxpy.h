@@ -78,7 +78,7 @@ typedef struct lxpy_state {
 
 #define LXPY(state, name) ((state)->objects[LXPY_##name])
 
-/** Return the state of a module or, for a tp_new, of a type or a subclass of one. */
+/** Return the state of a module or, for a tp_new, of a type or of a subclass of such a type. */
 lxpy_state *lxpy_state_get(PyObject *module);
 lxpy_state *lxpy_state_find(PyTypeObject *type);
 
@@ -120,8 +120,8 @@ PyObject *lxpy_damage_new(const lx_error *damage);
 /** Raises LoaderxError with this status and message. Returns NULL. */
 PyObject *lxpy_raise_status(lxpy_state *state, lx_status status, const char *format, ...);
 
-/** Raises LoaderxError with the message that the @p what (a noun) at @p path, a str, is closed.
- * Returns NULL. */
+/** Raises a LoaderxError that says that the @p what (a noun) at @p path (a str) is closed. Returns
+ * NULL. */
 PyObject *lxpy_raise_closed(lxpy_state *state, const char *what, PyObject *path);
 
 /* ---------------------------------------------------------------- arguments */
@@ -131,7 +131,7 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
                    Py_ssize_t required, PyObject *const *args, Py_ssize_t count, PyObject *kwnames,
                    PyObject **values);
 
-/** Whether the object is a bool of Python or NumPy, which must not be accepted as a number. */
+/** Whether the object is a Python or NumPy bool, which must not be accepted as a number. */
 bool lxpy_is_bool(PyObject *object);
 
 /** Whether @p object is an array or a tensor with at least one axis. */
@@ -177,8 +177,8 @@ PyObject *lxpy_shape_new(uint64_t rows, const uint64_t *shape, size_t ndim);
 
 /* ----------------------------------------------------------------- executor */
 
-/** Gets the executor of an argument as a new reference, to be released with lx_executor_unref(); it
- * is NULL if the argument is NULL or None. */
+/** Gets the executor that was passed as an argument: a new reference, to be released with
+ * lx_executor_unref(); it is NULL if the argument is NULL or None. */
 int lxpy_executor_get(lxpy_state *state, PyObject *object, const char *argument,
                       lx_executor **executor);
 

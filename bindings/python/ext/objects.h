@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that the files of orders, sources and loaders share. */
+/* Functions shared by the files that implement orders, sources and loaders. */
 #ifndef LXPY_OBJECTS_H
 #define LXPY_OBJECTS_H
 
@@ -27,16 +27,16 @@ PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uin
  * if @p handle is NULL. */
 PyObject *lxpy_order_wrap(lxpy_state *state, lx_order *handle, const lx_error *error);
 
-/** Marks an Order as fast: it has no table per epoch, so reading a few indices takes less time than
- * releasing the GIL. */
+/** Marks an Order as quick: it has no table per epoch, so reading a few indices takes less time
+ * than releasing the GIL. */
 void lxpy_order_set_quick(PyObject *object);
 
 /** Creates a uint64 array over @p numbers, which malloc() allocated; takes ownership of them, even
  * on failure. */
 PyObject *lxpy_order_numbers(lxpy_state *state, uint64_t *numbers, uint64_t count);
 
-/** Returns the library's order of an Order, borrowed; returns NULL with a TypeError set that names
- * @p argument if the object is not an Order. */
+/** Returns a borrowed reference to the library's order of an Order, or NULL with a TypeError set
+ * that names @p argument if the object is not an Order. */
 lx_order *lxpy_order_get(lxpy_state *state, PyObject *object, const char *argument);
 
 /** Returns the library's source of a Source in the same way. */

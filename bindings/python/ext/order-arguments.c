@@ -24,7 +24,7 @@ int lxpy_numbers(PyObject *const *args, Py_ssize_t count, const char *const *nam
     return 0;
 }
 
-/** Gets the buffer of an array with 8-byte elements and one of the format letters. */
+/** Gets the buffer of an array that has 8-byte elements and one of the given format letters. */
 static int get_array(PyObject *object, const char *argument, const char *formats, const char *what,
                      lxpy_array64 *array)
 {

@@ -25,12 +25,12 @@ int lxpy_uint64_array_get(PyObject *object, const char *argument, lxpy_array64 *
 /** Gets a float64 array in the same way. */
 int lxpy_float64_array_get(PyObject *object, const char *argument, lxpy_array64 *array);
 
-/** Gets the directory of an order's tables from bytes, which own the text, or NULL for None;
- * returns -1 with an exception set on failure. */
+/** Gets the directory of an order's tables from a bytes object, which owns the text; for None, the
+ * directory is NULL. Returns -1 with an exception set on failure. */
 int lxpy_tables(PyObject *object, const char **tables);
 
-/** Creates options of an order with a directory of tables, as for lxpy_tables(); free them with
- * lx_order_options_free(). Returns NULL with an exception set on failure. */
+/** Creates order options with a directory of tables, which is parsed as in lxpy_tables(); free them
+ * with lx_order_options_free(). Returns NULL with an exception set on failure. */
 lx_order_options *lxpy_order_tables(PyObject *tables);
 
 /** Like lxpy_order_tables(), but the options also contain a seed and, unless @p length is LX_NONE,

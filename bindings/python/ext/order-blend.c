@@ -50,7 +50,7 @@ static int add_sets(lxpy_state *state, lx_mixture *mixture, PyObject *orders, Py
     return 0;
 }
 
-/** Adds one schedule entry, (offset, weights). The offsets of successive calls ascend. */
+/** Adds one schedule entry, (offset, weights). Offsets must ascend from call to call. */
 static int add_weighting(lxpy_state *state, lx_mixture *mixture, PyObject *weighting,
                          double *weights, Py_ssize_t count)
 {

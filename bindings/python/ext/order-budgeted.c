@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders that are divided into batches by a budget. order.c takes the batches. */
+/* Orders that are cut into batches by a budget. The function that takes a batch is in order.c. */
 #include "objects.h"
 #include "order-arguments.h"
 
@@ -48,7 +48,7 @@ static PyObject *count_batches(PyObject *module, PyObject *const *args, Py_ssize
     return status == LX_OK ? PyLong_FromUnsignedLongLong(batches) : lxpy_raise(state, &error);
 }
 
-/** Returns the number, the begin and the end of the batch at a position, or None past the end. */
+/** Returns the number, the start and the end of the batch at a position, or None past the end. */
 static PyObject *find_batch(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"position", NULL};

@@ -278,7 +278,7 @@ static PyGetSetDef order_getset[] = {
 };
 
 static PyType_Slot order_slots[] = {
-    {Py_tp_doc, "An order of known length, and a position in the order."},
+    {Py_tp_doc, "An order of known length, and a position in it."},
     {Py_tp_dealloc, order_dealloc},
     {Py_tp_methods, order_methods},
     {Py_tp_getset, order_getset},

@@ -33,7 +33,7 @@ void lxpy_callbacks_end(lxpy_callbacks *callbacks)
 }
 
 /** Calls @p function, if it is not NULL, with the tuple @p arguments, whose reference it takes.
- * @p arguments is NULL after a failure. */
+ * @p arguments is NULL if creating the tuple failed. */
 static void call(lxpy_callbacks *callbacks, PyObject *function, PyObject *arguments)
 {
     PyObject *result = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks of a long operation of the library: progress and findings. The library calls these
- * callbacks on the caller's thread, without the GIL. */
+/* Callbacks of a long library operation: progress and findings. The library calls these callbacks
+ * on the caller's thread, without the GIL. */
 #ifndef LXPY_PROGRESS_H
 #define LXPY_PROGRESS_H
 
@@ -10,7 +10,8 @@ typedef struct lxpy_callbacks {
     lxpy_state *state;
     PyObject *progress;             /**< Called with the amount done and the total; may be NULL. */
     PyObject *found;                /**< Called with each finding; may be NULL. */
-    unsigned long *callback_thread; /**< Set to the thread while a callback runs; may be NULL. */
+    unsigned long *callback_thread; /**< Set to the thread's ID while a callback runs; may be
+                                         NULL. */
     PyThreadState *thread;          /**< The thread state while the GIL is released. */
     bool raised;                    /**< An exception is set, which ended the operation. */
 } lxpy_callbacks;

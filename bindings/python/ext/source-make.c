@@ -40,7 +40,8 @@ static PyObject *source_dataset(PyObject *module, PyObject *dataset)
     return lxpy_source_finish(self, status, &error);
 }
 
-/** Creates a source from an array, whose records typed Python code has checked for contiguity. */
+/** Creates a source from an array; typed Python code has checked that its records are
+ * contiguous. */
 static PyObject *source_array(PyObject *module, PyObject *args)
 {
     PyObject *array;

@@ -73,7 +73,7 @@ static PyObject *source_megatron(PyObject *module, PyObject *const *args, Py_ssi
     return lxpy_source_finish(self, status, &error);
 }
 
-/** Reads the table into an array of uint64, and returns the size of the table. */
+/** Reads a part of a table into an array of uint64, and returns the length of the whole table. */
 static PyObject *source_megatron_index(PyObject *module, PyObject *args)
 {
     PyObject *object, *array;

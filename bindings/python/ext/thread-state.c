@@ -50,8 +50,8 @@ static void detach(PyThreadState *state)
 
 /** Deletes the state of a thread that ends. The C library has already removed the interpreter's
  * thread-specific data. If PyThreadState_Clear() ran a destructor that calls PyGILState_Ensure(),
- * PyGILState_Ensure() would not find the state, create a new one, and wait for the GIL forever.
- * Therefore a second state, which PyGILState_Ensure() finds, is made current in the meantime. */
+ * that call would not find the state, so it would create a new one and wait for the GIL forever.
+ * Therefore, a second state, which PyGILState_Ensure() finds, is made current in the meantime. */
 static void delete_own(void *own)
 {
     atomic_fetch_add(&deleting, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The GIL on threads of the library. Such a thread has one Python thread state for its lifetime.
- * The state is created and deleted only with the GIL held, because os.fork() of CPython 3.11 and
- * older hangs in the child if another thread creates or deletes a thread state without the GIL at
+/* The GIL on the library's threads. Such a thread has one Python thread state for its lifetime. The
+ * state is created and deleted only with the GIL held, because os.fork() in CPython 3.11 and
+ * earlier hangs in the child if another thread creates or deletes a thread state without the GIL at
  * that moment. */
 #ifndef LXPY_THREAD_STATE_H
 #define LXPY_THREAD_STATE_H

@@ -101,7 +101,7 @@ static PyGetSetDef tokens_getset[] = {
     {"length", tokens_get_number, NULL, "The number of tokens.", (void *)lx_tokens_get_length},
     {"documents", tokens_get_number, NULL, "The number of documents.",
      (void *)lx_tokens_get_document_count},
-    {"dtype", tokens_get_dtype, NULL, "The stored dtype of a token.", NULL},
+    {"dtype", tokens_get_dtype, NULL, "The dtype of the stored tokens.", NULL},
     {NULL},
 };
 
@@ -212,7 +212,7 @@ static PyObject *new_numbers(lxpy_state *state, size_t count, Py_buffer *view)
     return array;
 }
 
-/** Measures twice: the first pass counts the numbers. */
+/** Measures the segments twice: the first pass only counts them. */
 static PyObject *measure(lxpy_state *state, const lx_column *segments, bool padding)
 {
     Py_buffer view;

@@ -139,7 +139,8 @@ int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
 
 /* ----------------------------------------------------- many values of bytes */
 
-/** The joined values of a list, in one block: the offsets, one mask byte per value, the bytes. */
+/** The concatenated values of a list, in one block: the offsets, one mask byte per value, and the
+ * bytes. */
 typedef struct joined_values {
     uint64_t *offsets;
     uint8_t *present;

@@ -16,7 +16,7 @@ typedef struct lxpy_value_owner {
 void lxpy_value_owner_clear(lxpy_value_owner *owner);
 
 /** Converts the value of one record; None means that the value is missing. @p casting is the name
- * of NumPy's rule for conversions of dtypes, or None. Errors name the field. */
+ * of NumPy's rule for converting dtypes, or None. Errors name the field. */
 int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
                     const lxpy_field *field, PyObject *object, PyObject *casting);
 

@@ -201,9 +201,9 @@ static PyMethodDef writer_methods[] = {
      "    The value of each field, by name.\n"
      "casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional\n"
      "    NumPy's rule for converting arrays and NumPy scalars to the dtype of the field; for\n"
-     "    example, 'same_kind' rounds float64 values in a float32 field. The default is 'safe'.\n"
+     "    example, 'same_kind' rounds float64 values to float32. The default is 'safe'.\n"
      "    Python numbers and lists have no dtype: their values must fit, except with 'unsafe'. If\n"
-     "    there is a field named casting, pass `values`, because a keyword is its value.\n"
+     "    a field is named casting, pass `values`: as a keyword, casting would set that field.\n"
      "**named\n"
      "    The same values, as keyword arguments.\n\n"
      "Returns\n"
@@ -212,7 +212,7 @@ static PyMethodDef writer_methods[] = {
      "    The index of the record.\n\n"
      "Notes\n"
      "-----\n"
-     "None is a missing value."},
+     "None means that the value is missing."},
     {"extend", KEYWORDS lxpy_writer_extend, METH_VARARGS | METH_KEYWORDS,
      "extend($self, columns=None, /, *, casting=None, **named)\n--\n\n"
      "Append many records, with an array of shape (n, *shape) or a list for each field.\n\n"
@@ -220,8 +220,8 @@ static PyMethodDef writer_methods[] = {
      "----------\n"
      "columns : dict, list of dict, DataFrame or arrays of an .npz file, optional\n"
      "    The values of each field, by name: arrays, tensors in CPU memory, or lists. A list of\n"
-     "    dicts contains one dict for each record. In a pandas DataFrame, NaN in a column of\n"
-     "    objects, and NA, are missing values. ``numpy.load(path)`` opens an .npz file.\n"
+     "    dicts contains one dict for each record. In a pandas DataFrame, NA, and NaN in an\n"
+     "    object column, mean that the value is missing. ``numpy.load(path)`` opens an .npz file.\n"
      "casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional\n"
      "    See `append`.\n"
      "**named\n"
@@ -232,16 +232,16 @@ static PyMethodDef writer_methods[] = {
      "    The index of the first record.\n\n"
      "Notes\n"
      "-----\n"
-     "In a list, None is a missing value. None in place of a list means that the field is missing\n"
-     "in all records. An array that has a different dtype or byte order, or gaps, is copied\n"
-     "before it is written."},
+     "In a list, None means that the value is missing. None in place of a list means that the\n"
+     "field is missing in all records. An array that has a different dtype or byte order, or is\n"
+     "not contiguous, is copied before it is written."},
     {"copy", FAST lxpy_writer_copy, METH_FASTCALL | METH_KEYWORDS,
      "copy($self, dataset, indices=None)\n--\n\n"
      "Append records of a different dataset, or of this dataset, without recompression.\n\n"
      "Parameters\n"
      "----------\n"
      "dataset : Dataset\n"
-     "    The dataset to read, in its current snapshot.\n"
+     "    The dataset to copy from; its current snapshot is read.\n"
      "indices : sequence of int, slice or mask, optional\n"
      "    The records to copy; by default, all records.\n\n"
      "Returns\n"
@@ -303,7 +303,7 @@ static PyMethodDef writer_methods[] = {
      "The change is committed immediately. Readers that are already open keep the old name."},
     {"checkpoint", lxpy_writer_checkpoint, METH_NOARGS,
      "checkpoint($self)\n--\n\n"
-     "Write the updates of the log into new tables (a WAL checkpoint).\n\n"
+     "Write the updates in the log to new tables (a WAL checkpoint).\n\n"
      "The writer does this automatically when the log contains many updates. In a with-block, the\n"
      "call first commits."},
     {"_add_field", lxpy_writer_add_field, METH_O,
@@ -332,7 +332,7 @@ static PyMethodDef writer_methods[] = {
      "Outside a with-block, the call first commits."},
     {"seal", lxpy_writer_seal, METH_NOARGS,
      "seal($self)\n--\n\n"
-     "Commit, and make the dataset read-only until `unseal`.\n\n"
+     "Commit, and make the dataset read-only until it is unsealed.\n\n"
      "In a with-block, this must be the last operation."},
     {"rollback", lxpy_writer_rollback, METH_NOARGS,
      "rollback($self)\n--\n\n"

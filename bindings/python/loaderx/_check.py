@@ -17,7 +17,7 @@ Folder = Union[str, bytes, 'os.PathLike[Any]', None]
 
 
 def integer(name: str, value: Any) -> int:
-    """Return `value` as an int if it is an integer, whatever its size and sign."""
+    """Return `value` as an int if it is an integer, of any size and sign."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f'{name} must be an int, not bool')
     try:

@@ -17,17 +17,18 @@ _ADVICE = ('install each of them in its own virtual environment; to repair this 
 def check_folder(package: str) -> None:
     """Raise ImportError if the distribution loaderx is installed in the folder of our package.
 
-    Each of the two overwrites files of the other, and removes them when it is uninstalled.
+    Each of the two distributions overwrites files of the other, and uninstalling either one removes
+    these files.
     """
     folder = os.path.dirname(os.path.abspath(package))
     for name in os.listdir(folder):
         if re.match(r'loaderx-.*\.(dist|egg)-info$', name):
-            raise ImportError(f'{package} has files of two distributions, libloaderx and loaderx '
-                              f'({os.path.join(folder, name)}): {_ADVICE}')
+            raise ImportError(f'{package} contains files of two distributions, libloaderx and '
+                              f'loaderx ({os.path.join(folder, name)}): {_ADVICE}')
 
 
 def explain(error: ImportError) -> ImportError:
-    """Return the error to raise instead of one that importing the extension module raised."""
+    """Return the error to raise in place of `error`, raised by importing the extension module."""
     if error.name == 'loaderx._core' and isinstance(error, ModuleNotFoundError):
         return ImportError(f'{error}: the package was not built for this Python, or another '
                            f'distribution that has a package loaderx has replaced it: {_ADVICE}')

@@ -18,7 +18,7 @@ class LoaderStats(Dict[str, int]):
 
     @property
     def summary(self) -> str:
-        """Who waits for whom, and what may help, in a few sentences."""
+        """A few sentences that say how long the consumer waited, why, and what may help."""
         if self['time_ns'] == 0:
             return 'No batch was requested yet.'
         share = min(self['wait_ns'] / self['time_ns'], 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Messages of the library in Python's logging, as the logger ``loaderx``."""
+"""Passes the library's messages to Python's logging, as the logger ``loaderx``."""
 
 from __future__ import annotations
 

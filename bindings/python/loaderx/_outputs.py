@@ -32,7 +32,7 @@ class Output:
         return batch
 
     def after(self, transform: Optional[_Transform]) -> Optional[_Transform]:
-        """Return a function that applies `transform` and converts; None if it would do nothing."""
+        """Return a function that transforms and converts a batch; None if it would do nothing."""
         if type(self) is Output:
             return transform
         if transform is None:
@@ -44,8 +44,8 @@ class Output:
 def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -> Any:
     """Convert an array, or the arrays in dicts, lists and tuples; leave other values unchanged.
 
-    ``batch['keys']`` also remains a NumPy array, because NumPy's generators use it and other
-    libraries may lack uint64, and so does ``batch.real``.
+    ``batch['keys']`` and ``batch.real`` remain NumPy arrays, too: NumPy's generators use the keys,
+    and other libraries may lack uint64.
     """
     if isinstance(batch, np.ndarray):
         return convert(batch)

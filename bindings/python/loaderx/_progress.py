@@ -13,7 +13,7 @@ _Report = Callable[[int, int], object]
 
 
 def _in_notebook() -> bool:
-    """Return whether this process is the kernel of a notebook, whose stderr is not a terminal."""
+    """Return whether this process is a notebook kernel, in which stderr is not a terminal."""
     ipython = sys.modules.get('IPython')
     shell = ipython.get_ipython() if ipython is not None else None
     return 'IPKernelApp' in getattr(shell, 'config', ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Replacement of a dataset by one that is made next to it."""
+"""Replacement of a dataset by a new one that is created next to it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def replacing(target: str, shown: str) -> Iterator[str]:
     """Yield an empty directory next to `target`, for a dataset that replaces the one at `target`.
 
     After the block, the dataset at `target`, which must not be a link, is removed, and the
-    directory takes its name. After an exception, everything is as before. Errors name the path
-    `shown`.
+    directory takes its name. If the block raises an exception, nothing is replaced. Errors name the
+    path `shown`.
     """
     parent, name = os.path.split(target)
     made = tempfile.mkdtemp(prefix=f'.{name}.', dir=parent)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables of other libraries as columns by name. No library is imported for that: an object of a
-library's class exists only if the caller has imported the library."""
+"""Conversion of other libraries' tables to columns by name. No library is imported for that: an
+object of a library's class exists only if the caller has imported the library."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def columns_of(table: Any, name: str) -> Dict[str, Any]:
 
 
 def _of_series(series: Any) -> Any:
-    """Return an array or, if values are missing or are objects, a list, with None for missing."""
+    """Return an array, or a list if values are missing (None in the list) or are objects."""
     if isinstance(series.dtype, np.dtype) and series.dtype.kind != 'O':
         return series.to_numpy()
     return [None if missing else value for value, missing in zip(series, series.isna())]
@@ -87,5 +87,5 @@ def _of_records(records: Any, name: str) -> Dict[str, List[Any]]:
                             f'{type(record).__name__}')
         if record.keys() != records[0].keys():
             raise ValueError(f'record {i} of {name} has the fields {list(record)}, but record 0 '
-                             f'has {fields}: None is the value of a missing field')
+                             f'has {fields}: use None for the value of a missing field')
     return {field: [record[field] for record in records] for field in fields}

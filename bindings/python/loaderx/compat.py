@@ -124,7 +124,8 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
 class ARDataset(ComparedByValue, BatchReadable):
     """A dataset with a single field, as created by `converter`, that is indexed like an array.
 
-    It is indexed like a `Column`, and comparing it is a TypeError, too: compare ``dataset[:]``.
+    It is indexed like a `Column`, and comparing it also raises a TypeError: compare ``dataset[:]``
+    instead.
 
     Parameters
     ----------
@@ -223,7 +224,7 @@ class DataLoader(_core.Loader):
 
     Parameters
     ----------
-    dataset, labelset : ARDataset, NPDataset, Dataset of one field, array or path
+    dataset, labelset : ARDataset, NPDataset, Dataset with one field, array or path
         The data and the labels. Their lengths must be equal, and at least 1. Closing the loader
         does not close them.
     num_workers : int

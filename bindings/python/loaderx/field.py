@@ -20,8 +20,8 @@ class Field:
     ----------
     dtype : dtype or bytes
         The dtype of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64 bits, or
-        complex numbers of 64 or 128 bits. Values are stored in little-endian byte order, whatever
-        the byte order of `dtype`. `bytes` stands for byte strings of any length.
+        complex numbers of 64 or 128 bits. Values are stored in little-endian byte order, regardless
+        of the byte order of `dtype`. `bytes` stands for byte strings of any length.
     shape : int or tuple of int, optional
         The shape of a value. By default, a value is a scalar. Not allowed for bytes.
     compress : {'raw', 'flate', 'zstd'}, optional

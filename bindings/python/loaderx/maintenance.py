@@ -57,9 +57,9 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
     durability, level, chunk_records, chunk_bytes, executor
         See `create`.
     progress : bool or callable, optional
-        True shows a bar on a terminal or in a notebook, if tqdm is installed. A function is called
-        from time to time with the number of records processed so far and the total; if it raises an
-        exception, the operation ends.
+        True shows a bar on a terminal or in a notebook, if tqdm is installed. If a function is
+        passed, it is called periodically with the number of records processed so far and the total;
+        if it raises an exception, the operation ends.
 
     Raises
     ------
@@ -237,9 +237,9 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
     found : callable, optional
         Called with a dict for each finding.
     progress : bool or callable, optional
-        True shows a bar on a terminal or in a notebook, if tqdm is installed. A function is called
-        from time to time with the number of records processed so far and the total; if it raises an
-        exception, the operation ends before any value changes.
+        True shows a bar on a terminal or in a notebook, if tqdm is installed. If a function is
+        passed, it is called periodically with the number of records processed so far and the total;
+        if it raises an exception, the operation ends before any value changes.
 
     Returns
     -------

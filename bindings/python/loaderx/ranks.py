@@ -42,8 +42,8 @@ class World(NamedTuple):
 def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
     """Return the data-parallel rank of this process and the number of data-parallel ranks.
 
-    The result is what `Loader` expects as `rank` and `world`. The processes are counted by the
-    first of these that knows them:
+    The result is what `Loader` expects as `rank` and `world`. The rank and the number of ranks come
+    from the first of these that applies:
 
     1. torch.distributed, if it is initialized;
     2. JAX, if ``jax.distributed`` is initialized;
@@ -52,8 +52,8 @@ def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
        ``PMI_SIZE`` (MPICH), or, within srun, ``SLURM_PROCID`` and ``SLURM_NTASKS``;
     4. JAX, if it is imported, as on a TPU pod. This initializes the devices of JAX.
 
-    If none of them does, this is the only process: rank 0 of 1. The function imports neither torch
-    nor JAX.
+    If none of them applies, this is the only process: rank 0 of 1. The function imports neither
+    torch nor JAX.
 
     All of them count processes. If some processes need the same data, as in tensor, context or
     pipeline parallelism, say so with `group`, `mesh` or `replicas`.
@@ -67,7 +67,8 @@ def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
         `group`.
     replicas : int
         The number of adjacent ranks that need the same data, for example the tensor-parallel size
-        if tensor-parallel ranks are adjacent. The rank and the number of ranks are divided by it.
+        if tensor-parallel ranks are adjacent. The rank and the number of ranks are divided by this
+        number.
 
     Returns
     -------
@@ -188,7 +189,7 @@ def _warn_if_several() -> None:
     try:
         found = None if _has_warned else (_from_torch(None, None) or _from_jax()
                                           or _from_launcher())
-    except ValueError:    # contradicting variables, of which only world() has to make sense
+    except ValueError:    # the variables contradict each other, which only world() reports
         return
     if found is None or found[1] == 1:
         return
@@ -201,7 +202,7 @@ def _warn_if_several() -> None:
 
 
 def _depth_of_caller() -> int:
-    """Return the stack level, for the function that calls this one, of the first other module."""
+    """Return the `stacklevel` that lets a warning of the caller point outside this package."""
     depth = 1
     while os.path.abspath(sys._getframe(depth).f_code.co_filename).startswith(_PACKAGE + os.sep):
         depth += 1

@@ -35,7 +35,7 @@ def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
 def _is_typed(value: Any, casting: Any) -> bool:
     """Return whether the value has a dtype, unlike a plain Python number or list.
 
-    A NumPy float64 is also a Python float, and treated like one unless there is a casting rule.
+    A NumPy float64 is also a Python float, and is treated like one unless there is a casting rule.
     """
     if casting is not None and isinstance(value, np.generic):
         return True
@@ -89,7 +89,7 @@ def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...], nam
 def convert_column(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...], name: str,
                    casting: Any = None
                    ) -> Tuple[np.ndarray[Any, Any], Optional[np.ndarray[Any, Any]]]:
-    """Convert values to an array with a row of `shape` per value, and a mask of present values.
+    """Return an array with a row of `shape` for each value, and a mask of the present values.
 
     The mask is None if all values are present.
     """

@@ -70,15 +70,15 @@ class Writer(_core.Writer):
         """Write the values of all records to new chunks, without dead bytes (compaction).
 
         Readers keep their snapshots. While the call runs, the disk needs space for both copies of
-        the values. No data is lost if the call is interrupted, at any time. The change is committed
-        immediately, together with all previous calls.
+        the values. If the call is interrupted, at any point, no data is lost. The change is
+        committed immediately, together with all previous calls.
 
         Parameters
         ----------
         progress : bool or callable, optional
-            True shows a bar on a terminal or in a notebook, if tqdm is installed. A function is
-            called from time to time with the number of records processed so far and the total; if
-            it raises an exception, the operation ends.
+            True shows a bar on a terminal or in a notebook, if tqdm is installed. If a function is
+            passed, it is called periodically with the number of records processed so far and the
+            total; if it raises an exception, the operation ends.
 
         Returns
         -------

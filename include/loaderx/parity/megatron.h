@@ -159,8 +159,8 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
 /**
  * Creates a source in which record i is the text of GPTDataset[i]: sequence_length + 1 tokens, or
  * sequence_length without the extra token, in the column "tokens". As in Megatron, padding
- * continues the last piece, so the segment number of padding is not 0; with the extra token, a last
- * piece of one token before padding belongs to the piece before it.
+ * continues the last piece, so the segment number of padding is not 0. With the extra token, if the
+ * last piece before the padding is a single token, that token belongs to the piece before it.
  *
  * The source uses 4 bytes for each document of each epoch, and 12 bytes for each sample; if there
  * are 2^32 or more of either, it uses 8 and 24 bytes. Creating the source reads the lengths of
@@ -171,7 +171,7 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
  * num_samples needs, and everything else that the tables depend on, but not by the columns.
  *
  * @param[in]  tokens   The sequence; the call takes a reference. What Megatron calls a sequence is
- *                      a document here.
+ *                      called a document here.
  * @param[in]  options  The options of a Megatron source, which determine its samples.
  * @param[out] source   Receives the source; release it with lx_source_unref().
  * @param[out] error    Receives the first failure; may be NULL.
@@ -187,7 +187,8 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
  *                          num_samples needs at least 2^31 epochs, 2^63 tokens, or tables of 2^48
  *                          numbers.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron_options *options,
                                         lx_source **source, lx_error *error);
@@ -255,7 +256,8 @@ LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megat
  * @retval LX_ERR_UNSUPPORTED  lx_mixture_add_phase() was called.
  * @retval LX_ERR_LIMIT        An epoch would have more than 2^53 positions.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, const lx_order_options *options,
                                      lx_order **order, lx_error *error);

@@ -54,7 +54,8 @@ LX_BEGIN_DECLS
  *                          NULL.
  * @retval LX_ERR_LIMIT     There are too many sets, or more than 2^53 samples.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
                                       bool divide, const lx_order_options *options,

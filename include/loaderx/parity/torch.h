@@ -21,7 +21,7 @@ LX_BEGIN_DECLS
  * Each order reproduces exactly what the torch sampler of the same name returns on a CPU, epoch
  * after epoch. Use these orders to continue a training run, or to compare two training runs. For
  * anything else, use lx_order_new_shuffle(), which needs no table and can start at any position
- * immediately. A loader already makes batches as torch's BatchSampler does.
+ * immediately. A loader already forms batches in the same way as torch's BatchSampler.
  *
  * An order uses 4 bytes per position for each of up to two epochs, and for each additional epoch
  * that a thread is reading. The first thread that enters an epoch computes its table for all
@@ -55,7 +55,8 @@ LX_BEGIN_DECLS
  * @retval LX_ERR_ARGUMENT  @p length or the epoch length is 0, or @p order is NULL.
  * @retval LX_ERR_LIMIT     @p length or the epoch length is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
                                            const lx_order_options *options, lx_order **order,
@@ -75,7 +76,8 @@ LX_API lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count,
                                            const lx_order_options *options, lx_order **order,
@@ -108,7 +110,8 @@ typedef enum lx_torch_flags {
  *                          #LX_TORCH_SHUFFLE (only shuffled orders have a table).
  * @retval LX_ERR_LIMIT     @p length is too large.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise, with a tables directory, any status that ::lx_order lists for tables in files.
+ * @return Otherwise, if a tables directory is set, any status that ::lx_order lists under "Tables
+ *         in files".
  */
 LX_API lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, unsigned flags,
                                                 const lx_order_options *options, lx_order **order,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A source whose data comes from a callback of the caller. */
+/* A source whose data comes from the caller's callback. */
 #include <string.h>
 
 #include "base/alloc.h"

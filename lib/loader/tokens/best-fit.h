@@ -5,8 +5,8 @@
  *
  * Pieces are placed in order of decreasing length; pieces of equal length, in order of their
  * numbers. Each piece goes into the bin with the least free space that suffices or, if there are
- * several such bins, into the one to which a piece was added last. If no bin has enough space, the
- * piece goes into a new bin, which becomes the last bin. See doc/packing.md.
+ * several such bins, into the one to which a piece was added most recently. If no bin has enough
+ * space, the piece goes into a new bin, which becomes the last bin. See doc/packing.md.
  *
  * Source for its use in training language models: Ding et al., "Fewer Truncations Improve Language
  * Modeling", 2024. The time to place a piece depends on the number of different lengths and not on

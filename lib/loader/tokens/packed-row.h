@@ -19,7 +19,7 @@ typedef struct lx__row_format {
     uint64_t limit;
     lx__widen *widen;
     size_t wide;
-    size_t segments, positions; /**< Numbers of these columns; 0 if not selected. */
+    size_t segments, positions; /**< The numbers of these two columns; 0 if not selected. */
 } lx__row_format;
 
 /** A row under construction; pointers of unselected columns are NULL. */

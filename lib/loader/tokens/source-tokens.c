@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cuts a sequence of tokens into samples or blocks of one length. */
+/* Cuts a sequence of tokens into samples or blocks of equal length. */
 #include <inttypes.h>
 
 #include "base/bytes.h"

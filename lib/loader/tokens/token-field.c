@@ -23,7 +23,8 @@
 /* Bytes gathered at once on the stack; a larger document takes heap memory. */
 #define SCRATCH 16384
 /* Dense records up to this size are gathered even if they could be read in place: the reader's fast
- * path for many records beats looking up each of them, and nearly all of their bytes are used. */
+ * path for many records is faster than looking up each of them, and nearly all of their bytes are
+ * used. */
 #define SHORT 512
 
 /* ---- lengths */
@@ -153,7 +154,7 @@ typedef struct copying {
     uint8_t *out;
 } copying;
 
-/** Documents with tokens that are gathered at once. */
+/** Nonempty documents that are gathered together. */
 typedef struct block {
     size_t count;
     uint64_t records[BLOCK];
@@ -233,8 +234,8 @@ static lx_status add_slice(copying *c, uint64_t record, const lx_slice *slice, l
     return add_tokens(c, data + (c->at - first) * c->self->width, first + length, error);
 }
 
-/** Returns where document @p number's part of tokens [at, end) is stored; without data if that is
- * not known yet. */
+/** Returns the location of document @p number's part of tokens [at, end); the slice has no data if
+ * the location is not known yet. */
 static lx_slice predict_slice(const lx__token_field *self, uint64_t number, uint64_t at,
                               uint64_t end)
 {

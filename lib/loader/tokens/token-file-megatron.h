@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Token files of Megatron.
+ * @brief Megatron token files.
  */
 #ifndef LX_LOADER_TOKEN_FILE_MEGATRON_H
 #define LX_LOADER_TOKEN_FILE_MEGATRON_H
 
 #include "loader/tokens/token-file.h"
 
-/** Maps a token file of Megatron, and its index. @p file must be zeroed except for its path. */
+/** Maps a Megatron token file and its index. @p file must be zeroed except for its path. */
 lx_status lx__token_file_open_megatron(lx__token_file *file, lx_dtype dtype, lx_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a token file by its name, or a field in place of a file. */
+/* Opens a token file, whose name determines its format, or a field in place of a file. */
 #include "loader/tokens/token-file-open.h"
 
 #include "loader/tokens/token-file.h"

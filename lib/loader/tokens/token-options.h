@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The options of sources of tokens, as their constructors read them.
+ * @brief The options of token sources, as their constructors read them.
  */
 #ifndef LX_LOADER_TOKEN_OPTIONS_H
 #define LX_LOADER_TOKEN_OPTIONS_H

@@ -215,8 +215,8 @@ void lx__tokens_prefetch(const lx_tokens *tokens, uint64_t first, uint64_t count
         lx__prefetch_pages(part->file->data + at * tokens->width, step * tokens->width);
 }
 
-/** Reports the first token that breaks the limit among the @p count tokens that start at token @p
- * at of the file. */
+/** Reports the first token that violates the limit among the @p count tokens that start at token
+ * @p at of the file. */
 static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t count, size_t width,
                             lx__widen *widen, uint64_t limit, lx_error *error)
 {

@@ -16,7 +16,7 @@
  * not below @p limit; the other tokens are still written. */
 typedef bool lx__widen(const void *from, size_t count, uint64_t limit, void *to);
 
-/** Returns the function for tokens of @p from and an output of #LX_INT32 or #LX_INT64; NULL if
+/** Returns the function that converts tokens of dtype @p from to #LX_INT32 or #LX_INT64; NULL if
  * tokens cannot have dtype @p from, or if @p to is neither of these two. */
 lx__widen *lx__widen_find(lx_dtype from, lx_dtype to);
 

@@ -57,12 +57,12 @@ LX_API void lx__epoch_tables_free(lx__epoch_tables *epochs);
 lx_status lx__epoch_tables_get(lx__epoch_tables *epochs, const lx_order *order, uint64_t number,
                                lx__epoch_table **held, lx_error *error);
 
-/** Releases the table, for a class whose scratch is an lx__epoch_table pointer, which may be
+/** Releases the table, for a class whose scratch buffer is an lx__epoch_table pointer, which may be
  * NULL. */
 LX_API void lx__epoch_table_clear_scratch(void *scratch);
 
 /** Replaces each position with the index at its offset in its epoch's table, for a class whose
- * scratch is an lx__epoch_table pointer. */
+ * scratch buffer is an lx__epoch_table pointer. */
 LX_API lx_status lx__epoch_tables_read(lx__epoch_tables *epochs, const lx_order *order,
                                        void *scratch, uint64_t *positions, size_t count,
                                        lx_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Tables cached in files of a folder: each is made once and mapped by every later process or
+ * @brief Tables cached as files in a folder: each is made once and mapped by every later process or
  * run that needs it.
  *
  * The name of a file contains a hash of all inputs of the table, and the file contains the inputs

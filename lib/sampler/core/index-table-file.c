@@ -17,7 +17,7 @@
 #define TABLE_VERSION 1
 #define BLOCK                                                                                      \
     16384         /* bytes per checksum: if a batch is spread over the table, each of its indices is
-                     the first to be read in its block, so larger blocks would slow it down */
+                     the first to be read in its block, so larger blocks would slow down reading */
 #define PAGE 4096 /* the numbers begin at a multiple of this */
 #define TRANSFER ((size_t)1 << 20) /* bytes per write */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief An order within another order: its epochs, a thread's scratch for it, and its JSON in a
- * state.
+ * @brief An order within another order: its epochs, a thread's scratch buffer for it, and its JSON
+ * in a state.
  */
 #ifndef LX_SAMPLER_INNER_ORDER_H
 #define LX_SAMPLER_INNER_ORDER_H
@@ -31,13 +31,13 @@ static inline uint64_t lx__inner_order_place(const lx__inner_order *inner, uint6
 }
 
 /**
- * Like lx__order_map(), for the part. The part's scratch, to which @p scratch points, is NULL at
- * first and is created when needed; free it with lx__scratch_free().
+ * Like lx__order_map(), for the part. The part's scratch buffer, to which @p scratch points, is
+ * NULL at first and is created when needed; free it with lx__scratch_free().
  */
 lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch,
                               uint64_t *positions, size_t count, lx_error *error);
 
-/** Frees a part's scratch, to which @p scratch points: for a class with one part. */
+/** Frees a part's scratch buffer, to which @p scratch points: for a class with one part. */
 void lx__inner_order_clear_scratch(void *scratch);
 
 /**

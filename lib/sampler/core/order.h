@@ -5,7 +5,7 @@
  *
  * Every kind of order is a struct that begins with an lx_order and has a class with its functions.
  * An order made of other orders holds references to them, nests their JSON in its own, and keeps
- * their scratches in its own.
+ * their scratch buffers in its own.
  */
 #ifndef LX_SAMPLER_ORDER_H
 #define LX_SAMPLER_ORDER_H
@@ -32,9 +32,10 @@ typedef struct lx__order_class {
     int formula;      /**< Version of the formula, for saved states: a different version may produce
                            different indices. */
 
-    /** Size of a scratch in bytes; a new scratch is zeroed. 0 if the class needs no scratch. */
+    /** Size of a scratch buffer in bytes; a new buffer is zeroed. 0 if the class needs no scratch
+     * buffer. */
     size_t scratch_size;
-    /** Releases what the scratch owns; NULL if the scratch owns nothing. */
+    /** Releases what the scratch buffer owns; NULL if it owns nothing. */
     void (*clear_scratch)(void *scratch);
 
     /** Replaces each of 1 to #LX__ORDER_BLOCK positions, which may be in any order, with its index;
@@ -114,15 +115,15 @@ LX_API lx_status lx__order_new(const lx__order_class *class, size_t size, uint64
 LX_API lx_status lx__order_finish(lx_order **order, lx_status status);
 
 /**
- * The cache of a thread that reads an order; it contains, for example, the table or the keys of the
- * current epoch.
+ * The scratch buffer of a thread that reads an order; it caches, for example, the table or the keys
+ * of the current epoch.
  *
  * @par Thread safety
- * Not thread-safe. Use a scratch only with the order that it was made for.
+ * Not thread-safe. Use a scratch buffer only with the order that it was made for.
  */
 typedef struct lx__scratch lx__scratch;
 
-/** Creates a scratch for reading @p order, to which it holds a reference; free it with
+/** Creates a scratch buffer for reading @p order, to which it holds a reference; free it with
  * lx__scratch_free(). */
 LX_API lx_status lx__scratch_new(lx_order *order, lx__scratch **scratch, lx_error *error);
 
@@ -134,7 +135,7 @@ LX_API void lx__scratch_free(lx__scratch *scratch);
  * be at least 1, and the last position must be below #LX__POSITION_END; the count must be 0 if the
  * order's length is 0.
  *
- * @retval LX_ERR_NOMEM  Out of memory for the scratch.
+ * @retval LX_ERR_NOMEM  Out of memory for the scratch buffer.
  */
 LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first,
                                 uint64_t step, uint64_t count, uint64_t *indices, lx_error *error);

@@ -25,7 +25,7 @@ static lx__rank_batch find_batch(const lx_order *order, const lx__epoch_table *h
     return batch;
 }
 
-/** The epoch's length from which on the rank has a batch in some epoch. */
+/** Returns the minimum length of an epoch for the rank to have a batch in some epoch. */
 static uint64_t shortest_epoch(lx__shard shard, lx__last_step last)
 {
     return last == LX__LAST_DROPPED ? shard.world : last == LX__LAST_UNEVEN ? shard.rank + 1 : 1;

@@ -28,7 +28,7 @@ typedef struct lx__rank_slice {
 typedef enum lx__last_step {
     LX__LAST_PADDED,  /**< These ranks repeat samples or batches from the start of the epoch. */
     LX__LAST_UNEVEN,  /**< These ranks have fewer samples, or none. */
-    LX__LAST_DROPPED, /**< No rank has a sample of a step that is not full. */
+    LX__LAST_DROPPED, /**< No rank has samples in a step that is not full. */
 } lx__last_step;
 
 /** Returns LX_ERR_ARGUMENT, with the argument's name, if world is 0 or rank is not below world. */
@@ -46,8 +46,8 @@ LX_API lx__rank_slice lx__shard_slice(lx__shard shard, uint64_t length, uint64_t
                                       uint64_t span);
 
 /**
- * Returns the offset in the epoch that @p shard repeats if an epoch of @p length leaves it one short
- * in the last step: the shards continue to take turns, as if the epoch began again. torch's
+ * Returns the offset in the epoch that @p shard repeats if an epoch of @p length leaves it one
+ * short in the last step: the shards continue to take turns, as if the epoch began again. torch's
  * DistributedSampler pads in the same way.
  */
 LX_API uint64_t lx__shard_padding(lx__shard shard, uint64_t length);

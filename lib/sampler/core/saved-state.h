@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The saved states of samplers and loaders: a JSON object with its kind, its version and a
- * checksum, so that an edited number causes an error instead of a different position. See
+ * @brief The saved states of samplers and loaders. Each is a JSON object with a kind, a version and
+ * a checksum, so that an edited number causes an error instead of a different position. See
  * doc/orders.md.
  */
 #ifndef LX_SAMPLER_SAVED_STATE_H

@@ -57,8 +57,8 @@ static uint64_t next_share(shares *s)
     return s->units - before;
 }
 
-/** Advances to the next index whose share exceeds a column or, if @p large is false, does not, and
- * sets @p share to it. Returns the count if no index is left. */
+/** Advances to the next index whose share exceeds a column (if @p large is true) or does not (if it
+ * is false), and stores that share in @p share. Returns the count if no index is left. */
 static uint64_t next_of(shares *s, bool large, uint64_t *share)
 {
     while (s->next < s->count) {
@@ -78,8 +78,9 @@ static lx__alias_column column_of(uint64_t own, uint64_t index, uint64_t other)
 }
 
 /* Two sweeps in parallel, one over the small indices, whose share is at most a column, and one over
- * the large ones. The column of each small index is filled up from the current large index, until
- * the remainder of that fits in its own column, which the next large index fills up. */
+ * the large ones. The column of each small index is filled up from the share of the current large
+ * index. Once the rest of that share fits in the large index's own column, the next large index
+ * fills up that column. */
 static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
 {
     shares of_small = *s, of_large = *s;
@@ -87,7 +88,7 @@ static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
     uint64_t small = next_of(&of_small, false, &small_share);
     uint64_t large = next_of(&of_large, true, &left);
     while (large < count) {
-        if (left > COLUMN) { /* all columns together are full, so a small index is left */
+        if (left > COLUMN) { /* the shares fill all columns exactly, so a small index is left */
             assert(small < count);
             columns[small] = column_of(small_share, small, large);
             left -= COLUMN - small_share;

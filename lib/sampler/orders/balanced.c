@@ -12,8 +12,8 @@
 #include "sampler/orders/group-members.h"
 #include "sampler/random/stream-key.h"
 
-/* Number of class permutations that a scratch keeps, a power of two. With more classes, a round
- * over all of them recomputes each permutation, but then their tables are short. */
+/* Number of class permutations that a scratch buffer keeps, a power of two. With more classes, a
+ * round over all of them recomputes each permutation, but then their tables are short. */
 #define KEPT 4096
 
 struct balanced {
@@ -51,8 +51,8 @@ static lx_status prepare(const struct balanced *self, struct balanced_scratch *s
     return scratch->cycles != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
 }
 
-/** Sets the shuffle of a class to that of a round. Most often it is set already, and finding that
- * out takes no division or hash. */
+/** Sets the shuffle of a class to that of a round. Usually, it is already set, and finding that out
+ * takes no division or hash. */
 static lx_status set_cycle(const struct balanced *self, struct cycle *cycle, uint64_t round,
                            uint64_t class, uint64_t length, lx_error *error)
 {

@@ -164,7 +164,7 @@ lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_
     if ((how.given & LX__ORDER_BUCKET) != 0)
         bucket = how.bucket_size;
     else if (!lx__multiply_fits(batch, BUCKET_BATCHES, &bucket))
-        bucket = batch; /* more than there can be indices, so all of them are in one batch */
+        bucket = batch; /* exceeds the maximum number of indices, so all of them are in one batch */
     if (status == LX_OK)
         status = check_sizes(batch, bucket, error);
     if (status == LX_OK)

@@ -156,7 +156,7 @@ static const lx__order_class budgeted_class = {.kind = "budgeted",
 
 /* ---- construction */
 
-/** The extremes of the costs, and their checksum. */
+/** The smallest and the largest cost, and the checksum of all costs. */
 struct range {
     uint64_t least, most;
     uint32_t crc;

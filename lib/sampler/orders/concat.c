@@ -19,7 +19,7 @@ struct concat {
     struct piece *pieces;
 };
 
-/* The parts' scratches, created when needed. */
+/* The parts' scratch buffers, created when needed. */
 struct concat_scratch {
     size_t count;
     lx__scratch **parts;

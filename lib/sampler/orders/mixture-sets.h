@@ -38,7 +38,7 @@ static inline uint64_t lx__mixture_sets_place(const lx__mixture_sets *sets, cons
                : lx__inner_order_place(&sets->parts[set], epoch, n);
 }
 
-/** A thread's scratch. Zeroed memory is a valid empty scratch. */
+/** A thread's scratch buffer. Zeroed memory is a valid empty buffer. */
 typedef struct lx__mixture_sets_scratch {
     size_t count; /* of sets */
     lx__scratch **parts;
@@ -49,13 +49,13 @@ typedef struct lx__mixture_sets_scratch {
     uint64_t sorted[LX__ORDER_BLOCK];
 } lx__mixture_sets_scratch;
 
-/** Allocates the memory of the scratch for lx__mixture_sets_read(), unless it is already
+/** Allocates the arrays in the scratch buffer for lx__mixture_sets_read(), unless it is already
  * allocated. */
 LX_API lx_status lx__mixture_sets_prepare(const lx__mixture_sets *sets,
                                           lx__mixture_sets_scratch *scratch, lx_error *error);
 
-/** Replaces each of @p count positions (at most a block) with its index. The scratch must already
- * contain the set of each position. */
+/** Replaces each of @p count positions (at most a block) with its index. The scratch buffer must
+ * already contain the set of each position. */
 LX_API lx_status lx__mixture_sets_read(const lx__mixture_sets *sets,
                                        lx__mixture_sets_scratch *scratch, uint64_t *positions,
                                        size_t count, lx_error *error);

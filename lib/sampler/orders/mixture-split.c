@@ -92,7 +92,7 @@ void lx__mixture_split_free(lx__mixture_split *split)
 /* ---- positions */
 
 /** Returns how many of the first @p end positions belong to the left side; sets @p next to whether
- * the next one does, too. */
+ * the next position does, too. */
 static inline uint64_t left_of(uint64_t ratio, uint64_t end, bool *next)
 {
     const uint64_t half = (uint64_t)1 << 63;

@@ -58,8 +58,8 @@ void lx__mixture_split_find(const lx__mixture_split *split, uint64_t *positions,
  * unchanged. */
 void lx__mixture_split_count(const lx__mixture_split *split, uint64_t end, uint64_t *counts);
 
-/** Returns the number of positions before the first position for which its set has no room left, at
- * most 2^64 - 1. @p room gives the number of positions that each set has room for. */
+/** Returns the number of positions before the first position whose set has no room left, at most
+ * 2^64 - 1. @p room gives the number of positions that each set has room for. */
 uint64_t lx__mixture_split_fit(const lx__mixture_split *split, const uint64_t *room);
 
 #endif

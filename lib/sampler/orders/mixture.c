@@ -110,7 +110,7 @@ static lx_status check_weights(const lx_mixture *mixture, uint64_t begin, const 
     if (begin <= last)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "begin is %" PRIu64
-                       ", but must be greater than the begin of the previous weights, %" PRIu64,
+                       ", but must be greater than that of the previous weights, %" PRIu64,
                        begin, last);
     return lx__weights_check(weights, count, &largest, error);
 }

@@ -12,8 +12,8 @@ struct sequential {
     uint64_t indices, window, stride;
 };
 
-/** Turns offsets of an epoch into indices. A window starts below the number of indices, so only its
- * own positions can wrap around. */
+/** Turns offsets of an epoch into indices. A window starts at an index below the number of indices,
+ * so only its own positions can wrap around. */
 static void read_windows(const struct sequential *self, uint64_t *offsets, size_t count)
 {
     uint64_t begin = 0, first = 0; /* the current window's first offset and first index */

@@ -27,7 +27,7 @@ struct weighted_shuffle {
 };
 
 /* Each index gets a lifetime that is exponentially distributed at the rate of its weight, and the
- * indices are sorted by lifetime. Each remaining index is the next one to end with a probability
+ * indices are sorted by lifetime. The probability that a remaining index expires next is
  * proportional to its weight, so the result is the same as drawing indices one by one without
  * replacement (Efraimidis and Spirakis, "Weighted Random Sampling with a Reservoir", 2006). */
 static double lifetime(uint64_t draw, double rate)

@@ -4,7 +4,7 @@
 #include "sampler/random/stream-key.h"
 
 /* Numbers per batch. Results beyond the length are collected for their next pass, so that vectors
- * stay full. Only the last ones of a batch leave a vector partly empty, so batches are long. */
+ * stay full. Only the last values of a batch leave a vector partly empty, so batches are long. */
 #define BATCH 1024
 
 void lx__feistel_init(lx__feistel *feistel, uint64_t length, uint64_t seed, uint64_t epoch)
@@ -33,7 +33,7 @@ static inline uint32_t round_function(uint32_t half, uint32_t key, uint32_t bits
 
 void lx__feistel_pass_scalar(const lx__feistel *feistel, uint64_t *values, size_t count)
 {
-    const lx__feistel f = *feistel; /* a local copy, which stores through values cannot alias */
+    const lx__feistel f = *feistel; /* a local copy: stores through values cannot alias it */
     const uint32_t mask = UINT32_MAX >> (32 - f.right);
     for (size_t i = 0; i < count; i++) {
         uint32_t left = (uint32_t)(values[i] >> f.right), right = (uint32_t)values[i] & mask;

@@ -106,8 +106,8 @@ static void set_flag(lx__chunk_pool *pool, bool *flag)
 
 /* ---- the chunks of a flush task */
 
-/** Opens a chunk and adds it to the list. If @p fresh is set, creates its file; otherwise the file
- * must have the bytes of its item. */
+/** Opens a chunk and adds it to the list. If @p fresh is set, creates its file; otherwise, the file
+ * must exist and have at least as many bytes as @p item says. */
 static lx_status add(lx__chunk_files *files, const lx__chunk_item *item, bool fresh,
                      lx_error *error)
 {
@@ -168,8 +168,8 @@ static lx_status sync_one(lx__chunk_files *files, lx__chunk_file *chunk, lx_erro
     return status;
 }
 
-/** Syncs and closes all full chunks except the newest OPEN_MAX. Their bytes may already belong to a
- * commit, so a failed sync does not just fail the current flush: it poisons the writer. */
+/** Syncs and closes all full chunks except the OPEN_MAX newest ones. Their bytes may already belong
+ * to a commit, so a failed sync does not just fail the current flush: it poisons the writer. */
 static lx_status close_full(lx__chunk_files *files, lx_error *error)
 {
     size_t open = 0;
@@ -199,7 +199,7 @@ static lx_status add_another(lx__chunk_files *files, uint64_t size, uint32_t ali
     if (status == LX_OK)
         status = add(files, &item, fresh, error);
     if (status == LX_OK &&
-        item.bytes == 0) /* even a committed chunk may lack its file if it is empty */
+        item.bytes == 0) /* an empty chunk may have no file, even if it is committed */
         set_flag(files->pool, &files->pool->directory_dirty);
     return status;
 }

@@ -4,8 +4,7 @@
  * @brief The chunks that a writer keeps open: those that it appends to, and those that have grown
  * since the last frame or the last sync.
  *
- * Each flush task of a writer appends to a chunk of its own; ids and limits are common to all
- * tasks.
+ * Each flush task of a writer appends to a chunk of its own; all tasks share the ids and limits.
  */
 #ifndef LX_ZRECORD_CHUNK_H
 #define LX_ZRECORD_CHUNK_H
@@ -24,7 +23,7 @@ typedef struct lx__chunk_pool {
     const lx__file *directory;
     uint64_t records_limit;
     uint64_t bytes_limit;
-    bool each_synced;      /**< Every commit waits for its sync. */
+    bool each_synced;      /**< Every commit waits until it is synced. */
     pthread_mutex_t mutex; /**< Guards the members below. A leaf lock. */
     uint32_t next_id;
     lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< The chunks with the most free space. */
@@ -58,7 +57,7 @@ void lx__chunk_pool_init(lx__chunk_pool *pool);
 /** Offers a committed chunk for reuse; no flush task may have it open. Ignores a full chunk. */
 void lx__chunk_pool_offer(lx__chunk_pool *pool, const lx__chunk_item *item);
 
-/** Drops all spare chunks, so that each flush task starts a new chunk next. */
+/** Drops all spare chunks, so that the next chunk of each flush task is a new one. */
 void lx__chunk_pool_drop_spare(lx__chunk_pool *pool);
 
 uint32_t lx__chunk_pool_next(lx__chunk_pool *pool);
@@ -98,7 +97,8 @@ static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
  * sync. */
 lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list, lx_error *error);
 
-/** Called after the sync list was run; the descriptors in the list may be closed again. */
+/** Called after the sync list has been run; from then on, the descriptors in the list may be
+ * closed. */
 void lx__chunk_files_release(lx__chunk_files *files);
 
 /** Called after a frame: marks the chunks in @p items, which are in ascending order of id, as

@@ -8,9 +8,9 @@
 #include "zrecord/format/names.h"
 #include "zrecord/table/table-file.h"
 
-/* How often to try to open a file while the system has no free descriptors. Each failed attempt
- * closes the idle files and halves the size of the cache. Retrying is needed because other threads
- * may take the freed descriptors first. */
+/* How many times to try to open a file while the system has no free descriptors. Each failed
+ * attempt closes the idle files and halves the size of the cache. Retrying is needed because other
+ * threads may take the freed descriptors first. */
 #define TRIES 10
 
 void lx__fd_cache_init(lx__fd_cache *cache, size_t max, lx__fd_open *open, void *user)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A cache of descriptors of a dataset's files, which are read by pread or mapped.
+ * @brief A cache of file descriptors for the files of a dataset, which are mapped or read by pread.
  *
  * A dataset may have more files than a process may have descriptors. The cache closes idle files
  * when too many are open or the system runs out of descriptors, and reopens them by name when they
@@ -30,7 +30,7 @@ typedef struct lx__file_name {
 } lx__file_name;
 
 /** Opens a file that is not in the cache.
- * @retval LX_ERR_CORRUPT  The file is missing, or it is a chunk that is too short. */
+ * @retval LX_ERR_CORRUPT  The file is missing or is a chunk that is too short. */
 typedef lx_status lx__fd_open(void *user, const lx__file_name *name, lx__file *file,
                               lx_error *error);
 

@@ -6,16 +6,17 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Largest gap between two extents that are still read with one call, including the gap. */
+/* Largest gap between two extents at which a single call still reads both extents and the gap. */
 #define GAP 512
 /* Largest gap between two extents at which reads still count as sequential. */
 #define WALK_GAP 4096
-/* Most bytes to read with one call if the extents must then be copied to their destinations. */
+/* Maximum number of bytes to read with one call if the extents must then be copied to their
+ * destinations. */
 #define STAGING ((size_t)32 << 10)
 /* Larger extents are read one by one, because a call for each costs less than copying them. */
 #define SMALL 4096
 
-/** Stores the address of the only extent of a batch. */
+/** Stores the address of the bytes of the only extent in a batch. */
 static void keep(void *user, size_t which, const uint8_t *data)
 {
     (void)which;
@@ -55,7 +56,8 @@ static bool is_buffered(const lx__pread *pread, const lx__extent *extent)
            lx__range_fits(extent->offset - pread->start, extent->size, pread->size);
 }
 
-/** Returns how many bytes to read for an extent: more than it has if reads are sequential. */
+/** Returns how many bytes to read for an extent: more than the extent has if reads are
+ * sequential. */
 static size_t size_to_read(const lx__pread *pread, const lx__extent *extent)
 {
     uint64_t end = pread->start + pread->size, left = extent->chunk->bytes - extent->offset;
@@ -111,7 +113,7 @@ static lx_status fetch_single(lx__pread *pread, const lx__extent *extent, const 
 
 /* ---- batches */
 
-/** Extents at the start of a batch that one call reads. */
+/** The extents at the start of a batch that are read with a single call. */
 typedef struct run {
     size_t count;
     size_t bytes;  /**< Including the gaps between the extents. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Fetches the bytes of extents of chunks, a batch at a time.
+ * @brief Fetches the bytes of extents in chunks, one batch at a time.
  *
  * There is one implementation per access mode: the mappings of a snapshot (snapshot.h), and pread
- * (below). A further implementation, for example with io_uring or for a remote store, would provide
- * the same call, and could complete the extents of a batch in any order.
+ * (below). Another implementation, for example one that uses io_uring or a remote store, would
+ * provide the same call and could complete the extents of a batch in any order.
  */
 #ifndef LX_ZRECORD_FETCH_H
 #define LX_ZRECORD_FETCH_H

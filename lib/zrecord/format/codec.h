@@ -49,14 +49,14 @@ struct lx__codec {
  * 258 bytes. */
 #define LX__FLATE_RATIO_MAX 1032u
 
-/** Raw Deflate (RFC 1951), one stream per value, by libdeflate or zlib. */
+/** Raw Deflate (RFC 1951), one stream per value, using libdeflate or zlib. */
 extern const lx__codec lx__flate;
 
 /** Zstandard (RFC 8878). It has no functions: in fields that use it, only values stored raw can be
  * read. */
 extern const lx__codec lx__zstd;
 
-/** Returns the codec of a compression; NULL for #LX_COMPRESSION_RAW and for invalid values. */
+/** Returns the codec for a compression; NULL for #LX_COMPRESSION_RAW and for invalid values. */
 const lx__codec *lx__codec_of(lx_compression compression);
 
 /** Returns the name that meta.json uses for a compression. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Table entries: one row of a field's tables, with the location, length and checksum of a
- * value.
+ * @brief Table entries: an entry is a row of a field's tables, with the location, length and
+ * checksum of a value.
  */
 #ifndef LX_ZRECORD_ENTRY_H
 #define LX_ZRECORD_ENTRY_H

@@ -306,7 +306,7 @@ lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta
         (void)json_object_del(meta->document, META_CHECKSUM);
         status = read_document(meta, error);
     }
-    /* A value that would be an invalid argument in a call is corruption in a file. */
+    /* In a file, a value that a call would reject as an invalid argument counts as corruption. */
     if (status == LX_ERR_ARGUMENT || status == LX_ERR_EXISTS) {
         status = LX_ERR_CORRUPT;
         if (error != NULL)

@@ -83,7 +83,7 @@ void lx__meta_free_document(lx__meta *meta)
     *meta = (lx__meta){0};
 }
 
-/** Converts a jansson result: setting a value fails only when out of memory. */
+/** Converts a jansson result: setting a value fails only when memory runs out. */
 static lx_status have_set(int failed, lx_error *error)
 {
     return failed == 0 ? LX_OK : lx__fail_memory(error, LX__META_NAME);

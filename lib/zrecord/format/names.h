@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief File names in a dataset. Functions write names into buffers of LX__NAME_SIZE bytes.
+ * @brief File names in a dataset. The functions write names into buffers of LX__NAME_SIZE bytes.
  */
 #ifndef LX_ZRECORD_NAMES_H
 #define LX_ZRECORD_NAMES_H

@@ -101,7 +101,7 @@ static bool take(parser *p, const char *token)
     return true;
 }
 
-/** Takes a quoted string, which must not be empty or contain escapes. */
+/** Parses a quoted string, which must not be empty or contain escapes. */
 static bool take_string(parser *p, char *text, size_t size)
 {
     if (!is_next(p, '\'') && !is_next(p, '"'))

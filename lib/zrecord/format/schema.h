@@ -81,7 +81,7 @@ static inline const lx__field *lx__schema_field(const lx_schema *schema, size_t 
     return schema->fields[position];
 }
 
-/** Makes the rules for entries of @p field in the dataset @p uuid. */
+/** Makes the rules for the entries of @p field in the dataset with the UUID @p uuid. */
 lx__entry_rules lx__field_rules(const lx__field *field, const uint8_t uuid[LX__UUID_BYTES]);
 
 #endif

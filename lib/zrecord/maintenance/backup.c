@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies one snapshot, during which a writer may continue. See doc/zrecord-format.md, 11.10. */
+/* Copies one snapshot; a writer may continue in the meantime. See doc/zrecord-format.md, 11.10. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -100,7 +100,7 @@ static lx_status copy_file(backup *self, const lx__file *from, const lx__file *t
 {
     lx__file source = LX__FILE_CLOSED, target;
     lx_status status = LX_OK;
-    /* A file with no committed bytes may be missing, but the copy gets one anyway. */
+    /* A file with no committed bytes may be missing; it is created in the copy anyway. */
     if (bytes != 0)
         status = lx__committed_open(&source, from, name, O_RDONLY, bytes, false, error);
     if (status == LX_OK) {
@@ -140,8 +140,8 @@ static lx_status scan_log(const backup *self, const lx__wal_identity *identity, 
         return status;
     status = lx__wal_scan_from(&log, &start, 0, &scan, error);
     if (status == LX_OK && (scan.valid.offset != end->offset || scan.valid.crc != end->crc)) {
-        /* If a page cache was lost within one boot, a writer truncates the frames that went with
-         * it. */
+        /* If part of the page cache was lost within one boot, a writer truncates the frames that
+         * were lost with it. */
         status = lx_fail(error, LX_ERR_STATE,
                          "the snapshot that was being copied is no longer in the log: refresh the "
                          "dataset and try again");
@@ -220,7 +220,8 @@ static void undo(backup *self, const char *path, bool made)
         (void)lx__directory_remove(LX__CWD, path, NULL);
 }
 
-/** Takes the writer's lock again if the process id could not be written to it. */
+/** Takes the writer's lock again, in case it was released because the process id could not be
+ * written to LOCK. */
 static bool lock_again(backup *self)
 {
     return lx__file_open(&self->lock, &self->directory, LX__LOCK_NAME, O_RDWR, NULL) == LX_OK &&

@@ -32,7 +32,7 @@ typedef struct buffer {
 
 typedef struct exporting {
     lx__snapshot *from;
-    lx__damage_counter damages; /* of this export, to count the damaged values that it meets */
+    lx__damage_counter damages; /* of this export, to count the damaged values that it reads */
     lx__damage_counter *all;    /* of the dataset */
     size_t field;
     const lx_export_options *options;
@@ -64,8 +64,8 @@ static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records
     return e->block != NULL ? LX_OK : lx__fail_memory(error, "records to be written");
 }
 
-/** Sets the indices of the next block to the records after the first @p done. Returns their
- * number. */
+/** Sets the indices of the next block, which follows the first @p done records. Returns how many
+ * indices it has. */
 static size_t next_block(const exporting *e, uint64_t done)
 {
     uint64_t left = e->count - done;
@@ -151,8 +151,8 @@ static lx_status fail_place(const char *path, const char *what, lx_error *error)
 
 static const char no_file[] = "cannot replace this path: it is not a regular file";
 
-/** Finds the file that a path leads to, which must be a regular file or not exist. The caller frees
- * @p place with lx__free(). */
+/** Finds the file that a path leads to; it must be a regular file or not exist. The caller frees @p
+ * place with lx__free(). */
 static lx_status find_place(const char *path, char **place, lx_error *error)
 {
     struct stat about;
@@ -195,7 +195,7 @@ static lx_status export_array(exporting *e, const lx_field *field, const char *p
     return status;
 }
 
-/** The options of an export for which the caller passes none. */
+/** The options of an export if the caller passes none. */
 static const lx_export_options all_records;
 
 lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const char *path,
@@ -234,7 +234,7 @@ static lx_status write_file(exporting *e, const lx__file *directory, uint64_t in
     lx_status status = lx__measure(e->from, &e->damages, e->field, &index, 1, offsets, &present,
                                    error);
     if (status == LX_OK && !present) {
-        if (!count_missing(e, index)) /* lx__measure() found damage, which it leaves uncounted */
+        if (!count_missing(e, index)) /* lx__measure() found damage, but does not count it */
             (void)lx__damage_count(&e->damages, LX_ERR_CORRUPT);
         return advance(e, 1, 0, error);
     }

@@ -18,12 +18,12 @@
 #define SUFFIX ".recovering"
 /* How many bytes of a file to copy at a time. */
 #define STEP ((uint64_t)16 << 20)
-/* The same, but in a range with a bad sector: one page. */
+/* How many bytes to copy at a time in a range with a bad sector: one page. */
 #define PAGE ((uint64_t)4096)
 
 /* ---- copying */
 
-/** Reports progress while files are copied, so that the caller can end the call. */
+/** Reports progress while files are copied, so that the caller can cancel the recovery. */
 static lx_status report_progress(const lx__recovery *self, lx_error *error)
 {
     const lx_repair_options *options = self->repair.options;
@@ -36,7 +36,7 @@ static lx_status report_progress(const lx__recovery *self, lx_error *error)
 }
 
 /** Copies a range in steps. If the disk fails to return the bytes of a step (EIO), copies it page
- * by page. Pages that cannot be read stay zeros, which the repair will find as damage. */
+ * by page. Pages that cannot be read stay zero, which the repair will detect as damage. */
 static lx_status copy_range(const lx__recovery *self, const lx__file *from, const lx__file *to,
                             uint64_t start, uint64_t end, uint64_t step, lx_error *error)
 {
@@ -90,8 +90,8 @@ static lx_status take_file(lx__recovery *self, const lx__file *from, const lx__f
 
 /* ---- the new dataset */
 
-/** Links the chunks. They all count as full, because their files belong to the damaged dataset as
- * well. */
+/** Links the chunks. All of them count as full, because their files also belong to the damaged
+ * dataset. */
 static lx_status make_chunks(lx__recovery *self, lx_error *error)
 {
     char name[LX__NAME_SIZE];
@@ -109,7 +109,8 @@ static lx_status make_chunks(lx__recovery *self, lx_error *error)
     return status == LX_OK ? lx__file_sync(&self->chunks, error) : status;
 }
 
-/** Copies the rows of a table that are kept. All other rows are zeros, that is, missing values. */
+/** Copies those rows of a table that are kept. All other rows are zeros, that is, missing
+ * values. */
 static lx_status make_table(lx__recovery *self, size_t field, bool checks, lx_error *error)
 {
     uint64_t size, row = checks ? LX__CHECK_ROW : LX__OFFSET_ROW;

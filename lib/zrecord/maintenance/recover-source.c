@@ -40,7 +40,7 @@ static lx_status open_source(lx__recovery *self, lx_error *error)
         return status;
     status = lx__directory_open(&self->source_chunks, &self->source, LX__CHUNK_DIRECTORY, &why);
     if (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT)
-        return LX_OK; /* the values in chunks will be found damaged */
+        return LX_OK; /* the repair will find the damaged values */
     lx__error_propagate(error, &why);
     return status;
 }
@@ -108,7 +108,7 @@ static lx_status drop_tail(lx__recovery *self, lx_error *error)
 /**
  * Finds the state in the log or, if the log does not contain everything that was sealed, in
  * meta.json. A log with more rows than meta.json takes precedence over the seal, because meta.json
- * may be an older one.
+ * may be an older version.
  */
 static lx_status find_state(lx__recovery *self, lx_error *error)
 {

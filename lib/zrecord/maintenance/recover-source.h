@@ -17,7 +17,7 @@ typedef struct lx__recovery {
     const char *path;
     char *into, *temporary;
     lx__file source, source_chunks, lock; /**< Files of the damaged dataset; source_chunks is closed
-                                               if that directory is missing. */
+                                               if the chunk directory is missing. */
     lx__file directory, chunks;           /**< Directories of the new dataset. */
     bool made;                            /**< The new directory exists and must be removed on
                                                failure. */

@@ -106,7 +106,7 @@ static lx_status check_contents(removal *self, lx_error *error)
 }
 
 /** Removes everything. As long as meta.json exists, another attempt can remove the rest, so it must
- * be the last file to disappear from the disk as well. */
+ * also be the last file to disappear from the disk. */
 static lx_status remove_all(removal *self, const char *path, lx_error *error)
 {
     lx_status status = LX_OK;

@@ -36,9 +36,10 @@ typedef struct run {
     lx__meta meta;
     lx__snapshot *snapshot; /**< The snapshot that was scanned. */
     bool sealed;
-    bool restamped, cut;   /**< What has been done: meta.json was restamped, the log truncated. */
+    bool restamped, cut;   /**< What has been done: meta.json was restamped, or the log was
+                                truncated. */
     bool shortens;         /**< A chunk lacks committed bytes. */
-    bool acts;             /**< Some damage needs a writer to repair it. */
+    bool acts;             /**< A writer is needed to repair some of the damage. */
     damaged_value *values; /**< In ascending order of index, then of field. */
     size_t count, capacity;
     lx_error why;    /**< Why the scan could not continue. */
@@ -167,7 +168,7 @@ static lx_status cut_log(run *self, lx__wal_prefix *prefix, lx_error *error)
 
 /** Reports an invalid frame of the log, and truncates the log there. Does nothing if the dataset is
  * sealed, because meta.json and the tables then contain the commits after an invalid frame as well.
- * Sets @p stuck if the log stays damaged, so that nothing else can be read. */
+ * Sets @p stuck if the log stays damaged, in which case nothing else can be read. */
 static lx_status check_log(run *self, bool *stuck, lx_error *error)
 {
     lx__wal_prefix prefix = {0};
@@ -326,7 +327,7 @@ static lx_status change_values(const run *self, lx_writer *writer, lx_error *err
     return status == LX_OK ? lx_writer_end_transaction(writer, error) : status;
 }
 
-/** Rotates the log, so that its snapshot frame has the chunks as they really are. If commits were
+/** Rotates the log, so that its snapshot frame lists the chunks as they really are. If commits were
  * truncated, no existing chunk takes more payloads, because a reader may still refer to the bytes
  * of those commits. */
 static lx_status rotate(lx_writer *writer, void *user, lx_error *error)

@@ -58,8 +58,8 @@ static lx_status count_field(lx__snapshot *snapshot, size_t field, lx_field_stat
     return status;
 }
 
-/** Returns what a rebalance would free in a chunk. If all payloads are live, the rest is padding,
- * which a rebalance would write again. */
+/** Returns how many bytes a rebalance would free in a chunk. If all payloads are live, the rest is
+ * padding, which a rebalance would write again. */
 static uint64_t dead_bytes(const lx_chunk_stats *chunk)
 {
     /* In a dataset that was not made by a correct writer, entries may overlap. */
@@ -68,8 +68,8 @@ static uint64_t dead_bytes(const lx_chunk_stats *chunk)
     return chunk->bytes - chunk->live_bytes;
 }
 
-/** Counts all entries. @p fields, which may be NULL, has one item per field, @p chunks one per
- * chunk. */
+/** Counts all entries. @p fields, which may be NULL, has one item per field, and @p chunks has one
+ * per chunk. */
 static lx_status count_entries(lx__snapshot *snapshot, lx_field_stats *fields,
                                lx_chunk_stats *chunks, lx_error *error)
 {

@@ -51,8 +51,8 @@ static lx_status check_value(lx__verify_job *job, uint64_t index, size_t field)
     job->sums.values++;
     if (status == LX_OK)
         return LX_OK;
-    /* Check again to get the message; the first check did without, because an lx_error is large and
-     * most values are intact. */
+    /* Check again to get the message; the first check did not ask for it, because an lx_error is
+     * large and most values are intact. */
     lx_error damage = LX_ERROR_INIT;
     status = lx__checker_check(&job->checker, field, index, &bytes, &damage);
     return status != LX_OK ? add_finding(job, status, &damage, 1) : LX_OK;
@@ -100,8 +100,8 @@ static lx_status check_dictionary(const lx__store *store, size_t position, lx_er
     return status;
 }
 
-/** Checks that a chunk has its committed bytes, even if no value refers to it. In a sealed dataset,
- * it must have no other bytes. */
+/** Checks that a chunk has all of its committed bytes, even if no value refers to it. In a sealed
+ * dataset, it must have no other bytes. */
 static lx_status check_chunk(const lx__store *store, const lx__chunk_item *chunk, bool sealed,
                              lx_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A job of a verification, which checks a range of records or a file on any thread.
+ * @brief A verification job: checks a range of records or a file, on any thread.
  *
  * Files are numbered in this order: the dictionary of each field; in a sealed dataset, both tables
  * of each field; and the chunks.
@@ -30,7 +30,7 @@ typedef struct lx__found {
 
 /** A job. Set the members before @ref field and zero all others. */
 typedef struct lx__verify_job {
-    lx__checker checker;        /**< A checker of the snapshot. */
+    lx__checker checker;        /**< A checker for the snapshot. */
     const lx__state *committed; /**< The state with which to compare files. */
     bool sealed;                /**< Also compare files with the seal. */
     size_t file;                /**< Number of the file to check, or LX__NO_FILE. */
@@ -54,8 +54,9 @@ size_t lx__verify_first_chunk(const lx__snapshot *snapshot, bool sealed);
 /**
  * Continues a job to its end, or until there are #LX__FOUND_MAX findings; drops the findings of the
  * previous run. The job has ended once its index equals its end.
- * @return The status of a failure other than damage, which @ref lx__verify_job.failure describes. A
- *         value that the disk fails to return (EIO) counts as damage.
+ * @return LX_OK, even if there is damage, or the status of another failure, which
+ *         @ref lx__verify_job.failure describes. A value that the disk fails to return (EIO) counts
+ *         as damage.
  */
 lx_status lx__verify_run(lx__verify_job *job);
 

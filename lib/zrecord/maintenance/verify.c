@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each range of records, and then each file, is a job for the readers of the executor. The caller's
+/* Each range of records, and then each file, is a job for the executor's readers. The caller's
  * thread schedules the jobs and reports their findings in record order. The caller's functions are
  * called only on that thread. */
 #include "zrecord/maintenance/verify.h"
@@ -34,7 +34,7 @@ struct verification {
     const lx__verify_watch *watch;
     bool sealed;
     lx_verify_result result;
-    lx_error *error; /**< The caller's error, which keeps the first finding. */
+    lx_error *error; /**< The caller's error, which receives the first finding. */
     lx__prefetch ahead;
     size_t next_file, file_count;
     lx_executor *executor; /**< If NULL, the caller's thread runs all jobs. */
@@ -220,8 +220,9 @@ static bool adapt(const lx__store *store, bool sealed, lx__chunk_item *item)
     return true;
 }
 
-/** Makes the snapshot from which values are read. In it, a chunk that is too short only damages the
- * values beyond its end, whereas readers, which map it, cannot read any of its values. */
+/** Makes the snapshot from which values are read. In that snapshot, if a chunk is too short, only
+ * the values beyond its end count as damaged, whereas readers, which map the chunk, cannot read any
+ * of its values. */
 static lx_status adapt_chunks(lx__snapshot *snapshot, bool sealed, lx__snapshot **adapted,
                               lx_error *error)
 {

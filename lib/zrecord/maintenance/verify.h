@@ -9,7 +9,7 @@
 
 #include "zrecord/maintenance/verify-job.h"
 
-/** Functions that receive the results of a verification, on the thread that called it. */
+/** Functions that receive the results of a verification. They are called on the caller's thread. */
 typedef struct lx__verify_watch {
     /** Called for each finding; may be NULL. Any status other than LX_OK ends the verification. */
     lx_status (*found)(void *user, const lx__found *found);

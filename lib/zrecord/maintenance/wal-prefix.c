@@ -13,7 +13,7 @@
 #include "zrecord/wal/wal-writer.h"
 #include "zrecord/write/create.h"
 
-/* Most files from earlier repairs to skip. */
+/* Maximum number of files from earlier repairs to skip. */
 #define TAILS_MAX 10000
 
 /* ---- reading the prefix */

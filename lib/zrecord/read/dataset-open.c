@@ -75,8 +75,8 @@ lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_execut
     return LX_OK;
 }
 
-/** Makes a handle without a process, schema, snapshot and damage counter. On failure, the caller
- * must close it. */
+/** Makes a handle that still lacks a process, schema, snapshot and damage counter. On failure, the
+ * caller must close it. */
 static lx_status make_handle(const char *path, const lx_dataset_options *options,
                              lx_dataset **dataset, lx_error *error)
 {

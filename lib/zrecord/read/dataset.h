@@ -18,7 +18,7 @@ struct lx_dataset_options {
     lx_damage_policy damage;
     lx_access access;
     lx_executor *executor; /**< Options own a reference; a dataset has only a hold, which keeps the
-                                executor's memory (see lifetime.h). */
+                                executor's memory allocated (see lifetime.h). */
 };
 
 struct lx_dataset {

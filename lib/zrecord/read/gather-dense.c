@@ -7,7 +7,7 @@
 
 #include "zrecord/read/gather.h"
 
-/* No row of a raw value starts with this, because the size in it would be 0. */
+/* No row of a raw value starts with this number, because it would mean a size of 0. */
 #define NO_HEAD 0
 /* How many records to locate before copying the first of them. */
 #define BLOCK 64
@@ -18,7 +18,8 @@
 #define LINES_AHEAD 4
 #define LINE 64
 /* Records smaller than this are prefetched whole as soon as they are located: a block of them fits
- * into the first-level cache, and copying one is too short for the lines of the next to arrive. */
+ * into the first-level cache, and copying one takes too little time for the cache lines of the next
+ * one to arrive. */
 #define SMALL 512
 #define PAGE 4096
 
@@ -33,8 +34,8 @@ typedef struct dense {
     uint32_t size; /**< Size of a record. */
     uint32_t align_mask;
     bool verify;            /**< Some values of table rows may need to be verified. */
-    bool many;              /**< More than a few of them may. */
-    bool always;            /**< All of them do. */
+    bool many;              /**< More than a few of them may need it. */
+    bool always;            /**< All of them need it. */
     bool verify_updates;    /**< Values of row updates may need to be verified. */
     lx__inflater *inflater; /**< Taken when the first compressed value is read. */
 
@@ -325,8 +326,8 @@ static size_t copy_short(const dense *g, const uint64_t *indices, size_t count, 
     }
 }
 
-/** Copies a short value that may have a row update; returns false if that is up to
- * copy_blocks(). */
+/** Copies a short value that may have a row update; returns false if copy_blocks() must copy it
+ * instead. */
 static bool copy_short_update(dense *g, uint64_t index, uint8_t *out)
 {
     const lx__update *update = lx__overlay_find_update(&g->snapshot->state.overlay,
@@ -356,7 +357,7 @@ static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t bloc
             at++;
             continue;
         }
-        /* Either a single value with a row update, or, after a value that is not inline or not
+        /* Copy either a single value with a row update or, after a value that is not inline or not
          * verified, the rest of the block. */
         size_t rest = done == run ? 1 : block - at;
         status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);

@@ -261,7 +261,7 @@ static lx_status copy_intact(gather *g, lx_error *error)
 static lx_status copy_block(gather *g, lx_error *error)
 {
     bool lost;
-    /* Mapped bytes are accessed directly, so that a batch would gain nothing. */
+    /* Mapped bytes are accessed directly, so a batch would gain nothing. */
     lx_status status = g->reader.by_pread ? copy_intact(g, error) : LX_OK;
     for (size_t i = 0; status == LX_OK && i < g->count; i++)
         if (!g->reader.by_pread || !g->copied[i])
@@ -343,7 +343,7 @@ static lx_status measure_value(gather *g, size_t i, lx__value *value, lx_error *
     if (status == LX_OK)
         return status;
     if (zeros && status == LX_ERR_CORRUPT) {
-        value->entry = (lx__entry){0}; /* The later gather will count it. */
+        value->entry = (lx__entry){0}; /* The gather that follows will count it. */
         return LX_OK;
     }
     if (zeros)

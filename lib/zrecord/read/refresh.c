@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads snapshots for a handle, from the start of the WAL or from its current snapshot. */
+/* Loads snapshots for a handle, starting from the beginning of the WAL or from the handle's current
+ * snapshot. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -10,9 +11,9 @@
 #include "zrecord/snapshot/sealed.h"
 #include "zrecord/snapshot/store-map.h"
 
-/* How often to retry if meta.json is replaced while the dataset is being opened. */
+/* How many times to retry if meta.json is replaced while the dataset is being opened. */
 #define OPEN_TRIES 100
-/* Pauses of lx_dataset_wait(). They start short, so that a new frame is noticed soon, and grow, so
+/* Pauses in lx_dataset_wait(). They start short, so that a new frame is noticed soon, and grow, so
  * that a long wait costs little. */
 #define PAUSE_MIN_NS 1000000u
 #define PAUSE_MAX_NS 20000000u
@@ -77,9 +78,9 @@ static lx_status replay_all(const lx_dataset *dataset, lx__store *store, lx__sto
 
 /**
  * Opens the dataset from the start, for a handle that has read @p former so far (NULL: a new
- * handle). If meta.json is replaced after it was read and before the WAL was, the two do not match,
- * which may look like corruption: a writer may have unsealed the dataset and appended records, or
- * dropped a field. In that case, ignores the result and tries again.
+ * handle). If meta.json is replaced after it was read but before the WAL is read, the two do not
+ * match, which may look like corruption: a writer may have unsealed the dataset and appended
+ * records, or dropped a field. In that case, ignores the result and tries again.
  */
 static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool share,
                            lx__snapshot **snapshot, lx_error *error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Loads snapshots for a handle, from the start of the WAL or from its current snapshot.
+ * @brief Loads snapshots for a handle, starting from the beginning of the WAL or from the handle's
+ * current snapshot.
  */
 #ifndef LX_ZRECORD_REFRESH_H
 #define LX_ZRECORD_REFRESH_H

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "zrecord/read/value-rows.h"
 
-/* Readahead of sequential reads, for all fields together: of table rows and of chunk bytes. */
+/* How much sequential reads read ahead, for all fields together: table rows and chunk bytes. */
 #define ROW_BYTES ((size_t)1 << 20)
 #define CHUNK_BYTES ((size_t)1 << 20)
 /* Limits for one field. */

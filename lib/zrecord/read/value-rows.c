@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "zrecord/read/value-reader.h"
 
-/* Largest distance between two rows to read with one call: reading a page of unneeded rows costs
- * less than a system call. */
+/* Maximum distance between two rows that are read with the same call: reading a page of unneeded
+ * rows costs less than a system call. */
 #define GAP 128
-/* Most rows to read with one call. */
+/* Maximum number of rows to read with one call. */
 #define RUN 1024
 
 /** A row to read. */

@@ -27,7 +27,7 @@ lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__
  * are not less than the length. Rows that are close to each other are read with one call.
  *
  * If @p to_gather is set, does not read the check table for raw values that need no verification,
- * and leaves their CRCs 0.
+ * and leaves their CRCs at 0.
  */
 lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
                                size_t count, bool to_gather, lx__loaded *loaded, lx_error *error);

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "zrecord/format/names.h"
 
-/* How often to retry if LOCK is replaced while it is being locked. */
+/* How many times to retry if LOCK is replaced while it is being locked. */
 #define LOCK_TRIES 100
 
 /** Whether @p lock is still the file named LOCK in the directory. */
@@ -128,7 +128,7 @@ lx_status lx__reader_locks_find(const lx__file *lock, uint64_t *first, uint64_t 
                                 lx_error *error)
 {
     *present = false;
-    if (*first >= *end) /* a length of 0 would mean up to the end of the file */
+    if (*first >= *end) /* a length of 0 would mean "up to the end of the file" */
         return LX_OK;
     struct flock probe = {.l_type = F_WRLCK,
                           .l_whence = SEEK_SET,

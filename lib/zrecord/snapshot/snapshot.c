@@ -9,8 +9,8 @@
 #include "zrecord/snapshot/store-map.h"
 #include "zrecord/wal/shared-array.h"
 
-/* Most table slots to spend per chunk on mapping ids to positions; if the ids are sparser, they are
- * searched for. */
+/* Maximum number of slots per chunk in the table that maps ids to positions; if the ids are too
+ * sparse for that, they are searched for. */
 #define SPREAD_MAX 64
 
 static lx_status map_column(lx__snapshot *snapshot, size_t field, lx_error *error)

@@ -10,7 +10,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/snapshot/store.h"
 
-/* Least number of rows to map for a table that may grow. */
+/* Minimum number of rows to map for a table that may grow. */
 #define TABLE_ROWS_MIN ((uint64_t)1 << 16)
 /* A chunk of an unsealed dataset is mapped up to its byte limit, but at most to this size. */
 #define CHUNK_MAP_MAX (1ull << 30)
@@ -28,7 +28,8 @@ static uint64_t table_capacity(const lx__store *store, uint64_t rows)
     return capacity;
 }
 
-/** Replaces the table of a field with a larger one. Keeps the old one, which snapshots may use. */
+/** Replaces the table of a field with a larger one. Keeps the old one, because snapshots may still
+ * use it. */
 static lx_status replace_table(lx__store *store, size_t field, lx__table *made, lx_error *error)
 {
     lx__table *old = store->tables[field];
@@ -144,7 +145,8 @@ static lx_status map_file(const lx__store *store, const lx__file *file, uint64_t
     if (!store->meta.sealed && bytes < limit &&
         lx__mapping_open(mapping, file, limit, LX__ADVICE_RANDOM, NULL) == LX_OK)
         return LX_OK;
-    /* Sealed, at or above the limit, or short of address space: map only the committed bytes. */
+    /* The dataset is sealed, the chunk is at or above the limit, or address space is short: map
+     * only the committed bytes. */
     return lx__mapping_open(mapping, file, bytes, LX__ADVICE_RANDOM, error);
 }
 
@@ -241,7 +243,7 @@ static void inherit_tables(lx__store *store, const lx__store *former)
     }
 }
 
-/** Shares only the chunks of the state, because mappings of others would keep deleted files
+/** Shares only the chunks of the state, because mappings of other chunks would keep deleted files
  * alive. */
 static void inherit_chunks(lx__store *store, const lx__store *former, const lx__chunk_item *items,
                            size_t count)

@@ -20,7 +20,7 @@
 
 /* ---- opening */
 
-/* How often to retry if the generation changes while meta.json is being read. */
+/* How many times to retry if the generation changes while meta.json is being read. */
 #define META_TRIES 100
 
 /** Takes a reader's lock on the generation. A dataset that has no LOCK or is on a read-only file
@@ -29,7 +29,7 @@ static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error
 {
     struct statvfs about;
     lx_error why = LX_ERROR_INIT;
-    lx__file_close(&store->lock); /* may be locked for an older generation */
+    lx__file_close(&store->lock); /* it may hold the lock of an older generation */
     lx_status status = lx__reader_lock(&store->directory, generation, &store->lock, &why);
     /* On a network file system, the dataset must be sealed, and locks are unreliable anyway. */
     if (status == LX_OK || store->network != NULL)
@@ -151,8 +151,8 @@ bool lx__store_was_replaced(const lx__store *store)
 
 /* ---- the lx__fd_open callback of the cache */
 
-/** Opens a chunk, which must have its committed bytes. In a sealed dataset it must have no other
- * bytes, unless a writer has unsealed the dataset since. */
+/** Opens a chunk, which must have all of its committed bytes. In a sealed dataset it must have no
+ * other bytes, unless a writer has unsealed the dataset since. */
 static lx_status open_chunk(const lx__store *store, const lx__file_name *name, lx__file *file,
                             lx_error *error)
 {

@@ -25,8 +25,8 @@
 #define LX__FRAME_SNAPSHOT 1u
 #define LX__FRAME_SYNCED 2u
 
-/** Identifies a log. The CRC of a frame covers the identity, so a frame is invalid in any other
- * log. */
+/** Identifies a log. The CRC of a frame covers the identity of its log, so the frame is invalid in
+ * any other log. */
 typedef struct lx__wal_identity {
     uint8_t uuid[LX__UUID_BYTES];
     uint64_t generation;

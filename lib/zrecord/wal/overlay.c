@@ -6,11 +6,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Most updates per word of a filter. This gives 16 to 32 bits per update, so that at most one
- * lookup in a hundred is a false positive. */
+/* Maximum number of updates per word of a filter. This gives 16 to 32 bits per update, so that at
+ * most one lookup in a hundred is a false positive. */
 #define FILTER_WORD_UPDATES 4
 /* A layer is merged into a newer one that has at least 1/MERGE_PART as many updates. A larger
- * number means fewer layers to search, but copies each update more often. */
+ * number means fewer layers to search, but each update is copied more often. */
 #define MERGE_PART 4
 /* Layers of up to this many updates are always merged; they are not worth a filter of their own. */
 #define SMALL_LAYER 64
@@ -50,8 +50,8 @@ void lx__overlay_layer_unref(lx__overlay_layer *layer)
     lx__free(layer);
 }
 
-/** The layer that a new layer starts as a copy of. If it was copied whole, its filter can be copied
- * as well. */
+/** The layer from which the beginning of a new layer is copied. If it was copied whole, its filter
+ * can be copied as well. */
 typedef struct prefix {
     const lx__overlay_layer *of; /**< NULL if there is none, or only part of it was copied. */
     size_t count;
@@ -86,7 +86,8 @@ static lx_status make_filter(lx__overlay_layer *layer, const prefix *from, lx_er
 
 /* ---- layers */
 
-/** Whether later frames dropped all updates of a layer, judging by its least and largest index. */
+/** Whether later frames dropped all updates of a layer, judging by its smallest and largest
+ * index. */
 static bool is_dropped(const lx__overlay_layer_use *use, uint64_t rows)
 {
     uint64_t first = use->layer->min_index, last = use->layer->max_index;
@@ -188,7 +189,7 @@ static lx_status merge(const lx__overlay *overlay, size_t depth, size_t count,
 }
 
 /** Merges @p layer with those of the newest layers of @p overlay that are worth merging, and makes
- * its filter. */
+ * the filter of the result. */
 static lx_status merge_new(const lx__overlay *overlay, lx__overlay_layer **layer, size_t *depth,
                            lx_error *error)
 {

@@ -6,8 +6,8 @@
  * The overlay of a state consists of layers. A layer contains the updates of consecutive frames,
  * and is immutable once it has been added, so that states can share it. Replaying more frames adds
  * a layer. Small layers are merged into the newest layer, so that there are few layers and updates
- * are seldom copied. For each layer, every state stores two numbers of its own, which determine the
- * updates in that layer that later frames dropped.
+ * are seldom copied. For each layer, every state stores two numbers of its own: they determine
+ * which updates in that layer were dropped by later frames.
  *
  * Each layer has a Bloom filter, so that looking up a record without updates reads only one word of
  * memory per layer.
@@ -82,7 +82,7 @@ size_t lx__overlay_count(const lx__overlay *overlay);
 /** Called for each live update; a failure ends the iteration. */
 typedef lx_status lx__update_visit(void *user, const lx__update *update, lx_error *error);
 
-/** Calls @p visit for each live update, in no defined order. */
+/** Calls @p visit for each live update, in no particular order. */
 lx_status lx__overlay_each(const lx__overlay *overlay, lx__update_visit *visit, void *user,
                            lx_error *error);
 
@@ -92,9 +92,9 @@ lx_status lx__overlay_each(const lx__overlay *overlay, lx__update_visit *visit, 
 lx_status lx__overlay_move(lx__overlay *overlay, lx__update_map *map, lx_error *error);
 
 /** Returns the hash of a key for the filters. This hash is weaker and cheaper than
- * lx__update_hash(); that is acceptable, because collisions can only make the filters useless. The
- * field must not be mixed into the index before the multiplication, or else a field of a record
- * could get the same hash as the next field of a neighboring record. */
+ * lx__update_hash(); that is acceptable, because the worst that collisions can do is make the
+ * filters useless. The field must not be mixed into the index before the multiplication, or else a
+ * field of a record could get the same hash as the next field of a neighboring record. */
 static inline uint64_t lx__overlay_hash(uint64_t seed, uint32_t field, uint64_t index)
 {
     return (index ^ seed) * 0x9e3779b97f4a7c15u + field * 0xd1342543de82ef95u;

@@ -3,11 +3,12 @@
 
 #include "base/bytes.h"
 
-/* Least number of zeros to write. Above this, it is the number of bytes in the file, so that a
- * small dataset stays small, and opening it after a crash searches few bytes beyond the last
- * frame. */
+/* Minimum number of zeros to write. Once the log is larger than this, as many zeros are written as
+ * it has bytes, so that a small dataset stays small, and opening it after a crash searches few
+ * bytes beyond the last frame. */
 #define LEAST ((uint64_t)4096)
-/* A frame longer than 1/SHARE of the most zeros takes longer to sync than the journal. */
+/* A frame longer than 1/SHARE of the maximum number of zeros takes longer to sync than the
+ * journal. */
 #define SHARE 4
 
 static uint64_t choose_end(uint64_t end, uint64_t most)

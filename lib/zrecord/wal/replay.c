@@ -14,9 +14,9 @@
 #include "zrecord/wal/shared-array.h"
 
 /* A frame can drop updates in two ways: it writes their rows to the tables, or it shortens the
- * dataset to their index or less. Dropping them frame by frame would visit every update each time.
- * Instead, each update stores the number of its frame, and at the end two lists tell which updates
- * were dropped. */
+ * dataset to their index or less. Dropping them frame by frame would visit every update once per
+ * frame. Instead, each update stores the number of its frame, and at the end two lists show which
+ * updates were dropped. */
 typedef struct drop {
     uint32_t frame; /**< Number of the frame in this replay. */
     uint64_t bound;
@@ -35,7 +35,8 @@ typedef struct replay {
     uint64_t rows;                            /**< Number of table rows before the first frame. */
     uint64_t end;                             /**< End of the last frame. */
     uint32_t frames;                          /**< Number of frames replayed so far. */
-    lx__overlay_layer *layer;                 /**< Their updates; NULL if there are none. */
+    lx__overlay_layer *layer;                 /**< The updates of these frames; NULL if there are
+                                                   none. */
     lx__update pending[LX__UPDATE_BATCH_MAX]; /**< Updates to put into the layer together. */
     size_t pending_count;
     uint32_t first_frame; /**< First frame with updates. */
@@ -58,7 +59,7 @@ typedef struct replay {
 #define SLOTS_MIN 64
 /* How many updates to read from the WAL at a time. */
 #define BLOCK_UPDATES 256u
-/* Least spare room in a chunk list. */
+/* Minimum spare room in a chunk list. */
 #define CHUNKS_MORE 4
 
 static lx_status push(drops *to, uint32_t frame, uint64_t bound, lx_error *error)
@@ -138,7 +139,7 @@ static const char *broken_rule(const lx__state *state, const lx__frame *frame)
               : frame->flags != 0 && frame->flags != LX__FRAME_SYNCED)
         return "unexpected flags";
     if (frame->rows < state->rows || frame->rows > LX__LENGTH_MAX)
-        return "the number of rows shrinks or is too large";
+        return "the number of rows decreases or is too large";
     if (frame->length > LX__LENGTH_MAX ||
         frame->length > frame->rows + state->items + frame->update_count)
         return "its length exceeds its rows and updates";
@@ -386,7 +387,7 @@ static lx_status finish(replay *r, lx_error *error)
         lx__update_map_keep(&r->layer->map, update_stays, r);
     lx__overlay_layer *layer = r->layer;
     r->layer = NULL;
-    /* The first truncation has the least length. */
+    /* The first truncation has the smallest length. */
     return lx__overlay_add(&state->overlay, layer, r->truncations.list[0].bound, state->rows,
                            error);
 }

@@ -31,7 +31,8 @@ void lx__sync_list_add_directory(lx__sync_list *list, const lx__file *directory)
 lx_status lx__sync_list_run(lx__sync_list *list, lx_error *error)
 {
     lx_status status = LX_OK;
-    /* Start writing all files before waiting for the first, so that the device can combine them. */
+    /* Start writing all files before waiting for the first one, so that the device can combine the
+     * writes. */
     for (size_t i = 0; list->count > 1 && i < list->count; i++)
         if (!list->items[i].directory)
             lx__file_start_writeback(&list->items[i].file, 0, 0);

@@ -175,8 +175,8 @@ void lx__update_map_clear(lx__update_map *map)
         return;
     }
     if (map->count < map->slot_mask / 16) {
-        /* Backwards: a search stops at the first free slot, so a key put earlier must be removed
-         * later. */
+        /* Backwards: a search stops at the first free slot, so a key that was added earlier must be
+         * removed later. */
         for (; map->count != 0; map->count--)
             *slot_of_update(map, &map->list[map->count - 1]) = 0;
     } else if (map->slots != NULL) {

@@ -5,7 +5,7 @@
 #include "zrecord/fault.h"
 #include "zrecord/wal/preallocate.h"
 
-/* Most zeros to preallocate after the last frame. */
+/* Maximum number of zeros to preallocate after the last frame. */
 #define ZEROS_MAX ((uint64_t)256 << 10)
 
 lx_status lx__wal_writer_append(lx__wal_writer *wal, const lx__frame *frame, uint64_t offset,

@@ -22,7 +22,8 @@
 /* How many bytes a scan that continues from a state reads first. Usually there are only a few
  * frames, followed by preallocated zeros. */
 #define FIRST_STEP ((size_t)4096)
-/* The magic and the size of a frame. If these bytes are zeros, no frame was written yet. */
+/* The magic and the size of a frame. If these bytes are zeros, no frame has been written here
+ * yet. */
 #define FRAME_START 8
 
 lx_status lx__wal_open(lx__wal_reader *log, const lx__file *directory,
@@ -150,7 +151,7 @@ static lx_status compute_crc(lx__wal_reader *log, uint64_t offset, lx__frame *fr
     return status;
 }
 
-/** Reads the frame at @p offset. Sets @p all to whether its size is possible and the file contains
+/** Reads the frame at @p offset. Sets @p all to whether its size is plausible and the file contains
  * all of it, and @p crc to the CRC of its bytes. */
 static lx_status read_frame(lx__wal_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
                             bool *all, lx_error *error)
@@ -166,7 +167,7 @@ static lx_status read_frame(lx__wal_reader *log, uint64_t offset, lx__frame *fra
     return compute_crc(log, offset, frame, crc, all, error);
 }
 
-/** Checks whether there is a whole frame with the right CRC at @p offset. */
+/** Checks whether there is a whole frame with the correct CRC at @p offset. */
 static lx_status check_frame(lx__wal_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
                              lx_error *error)
 {
@@ -370,7 +371,7 @@ static lx_status follow_chain(lx__wal_reader *log, uint64_t boot, lx__wal_scan *
     return status;
 }
 
-/** What was read of an invalid frame that may be damaged. Only two identical reads are proof;
+/** What was read from an invalid frame that may be damaged. Only two identical reads prove damage;
  * otherwise, a writer may be writing or truncating the frame at the same time. */
 typedef struct evidence {
     uint64_t offset; /**< Offset of the frame; LX_NONE if it is torn. */
@@ -410,7 +411,8 @@ lx_status lx__wal_scan_from(lx__wal_reader *log, const lx__wal_position *from, u
         .valid = *from, .valid_in_boot = *from, .durable = *from, .synced_start = LX_NONE};
     log->step = from->offset != 0 ? FIRST_STEP : LX__WAL_WINDOW;
     lx_status status = follow_chain(log, boot, scan, &unbroken, error);
-    /* When a reader finds zeros, it leaves the search beyond them to the next opening. */
+    /* A reader that finds zeros does not search beyond them; that is done the next time the dataset
+     * is opened. */
     if (status == LX_OK && from->offset != 0)
         status = starts_with_zeros(log, scan->valid.offset, &blank, error);
     while (status == LX_OK && !blank) {

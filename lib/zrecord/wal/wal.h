@@ -80,7 +80,7 @@ lx_status lx__wal_poll(lx__wal_reader *log, const lx__wal_position *position,
 lx_status lx__wal_scan_from(lx__wal_reader *log, const lx__wal_position *from, uint64_t boot,
                             lx__wal_scan *scan, lx_error *error);
 
-/** Adds advice on how to proceed to the error of a failed scan. */
+/** Adds advice to the error of a failed scan: how to repair the dataset. */
 void lx__wal_suggest_repair(lx_error *error, lx_status status);
 
 /** Fails with LX_ERR_CORRUPT because the log has no valid first frame. */

@@ -8,7 +8,7 @@
 #include "zrecord/write/reap.h"
 #include "zrecord/write/rotate.h"
 
-/* With periodic durability, the writer commits on its own after this many payload bytes. */
+/* With periodic durability, the writer commits automatically after this many payload bytes. */
 #define AUTO_COMMIT_BYTES (256ull << 20)
 
 /** Makes room in a full ring. Waits for a commit in progress, which relies on what was applied
@@ -107,7 +107,7 @@ lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operatio
     return finish(writer, buffer, error);
 }
 
-/** Makes the commit and the sync that are due, if any. */
+/** Does the commit and the sync if they are due. */
 static lx_status commit_and_sync_due(lx_writer *writer, lx_error *error)
 {
     lx_status status = LX_OK;

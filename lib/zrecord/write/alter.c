@@ -142,8 +142,8 @@ static lx_status clear_name(void *user, const char *name, lx_error *error)
     return status;
 }
 
-/** Removes the files, of all generations, of a field that is about to be added or could not be
- * added. Once the field exists, they would count as obsolete. */
+/** Removes all generations of the files of a field that is about to be added or could not be added.
+ * Once the field exists, they would count as obsolete. */
 static lx_status clear_stem(const lx_writer *writer, const char *stem, lx_error *error)
 {
     stem_files self = {writer, stem};

@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 
-/** Whether a row is in memory and was never committed, so that it can be overwritten. Any other row
- * is in the tables or in the log, and needs an update to override it. */
+/** Whether a row is in memory and was never committed, and can therefore be overwritten. Any other
+ * row is in the tables or in the log, and needs an update to override it. */
 static bool is_new_row(const lx_writer *writer, uint64_t index)
 {
     return index >= writer->tables.first && index >= writer->committed.state.length;
@@ -64,8 +64,8 @@ static lx_status append(lx_writer *writer, const lx__operation *operation,
 {
     lx_status status = LX_OK;
     uint64_t left = operation->count;
-    /* An index that was in use before already has a row, so handle it by itself: a row that is only
-     * in the buffer is overwritten, and any other is overridden by an update. */
+    /* An index that was in use earlier already has a row, so it is handled separately: a row that
+     * is only in the buffer is overwritten, and any other is overridden by an update. */
     while (status == LX_OK && left != 0 &&
            (!is_new_row(writer, writer->applied.length) ||
             writer->applied.length < writer->tables.first + writer->tables.count)) {

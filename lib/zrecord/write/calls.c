@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-/** Turns a failed sync into the poisoned state. The kernel may have dropped the pages that it
- * failed to write, and another sync would not report that, so this writer can no longer guarantee
- * anything. */
+/** Turns the error of a failed sync into the one that a poisoned writer reports. The kernel may
+ * have dropped the pages that it failed to write, and another sync would not report that, so this
+ * writer can no longer guarantee anything. */
 static void describe_poison(lx_error *failure)
 {
     char line[sizeof failure->message];

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commit of a writer, in the steps of doc/zrecord-format.md, 10.4, whose third step is 3 and 4
- * here:
+ * A writer's commit, in the steps of doc/zrecord-format.md, 10.4, except that the third step is
+ * split into steps 3 and 4 here:
  *
- * 1. Data. Flush tasks have written the payloads to chunks, and long appends are written to the
- *    tables; in both cases at higher offsets than the bytes that the log refers to. After a crash,
- *    no frame refers to the new bytes: to readers they do not exist, and the next writer
- *    overwrites them.
+ * 1. Data. Flush tasks have written the payloads to chunks, and the rows of long appends are
+ *    written to the tables, in both cases beyond the bytes that the log refers to. After a crash,
+ *    no frame refers to the new bytes: to readers they do not exist, and the next writer overwrites
+ *    them.
  * 2. Sync list. If the commit is to be durable, everything that the frame will refer to is synced.
  *    After a crash, the state is still that of the last frame.
- * 3. Frame. It is written to the end of LOG, which makes the commit visible to readers. A crash
- *    during the write leaves a torn frame, which the next opening truncates. If the process is
- *    killed afterwards, the commit survives. It survives a power loss only if the frame reached the
- *    disk and is flagged as synced. (An unsynced frame is valid in this boot only.)
+ * 3. Frame. The frame is written to the end of LOG, which makes the commit visible to readers. A
+ *    crash during the write leaves a torn frame, which is truncated when the dataset is next opened
+ *    for writing. If the process is killed afterwards, the commit survives. It survives a power
+ *    loss only if the frame reached the disk and is flagged as synced. (An unsynced frame is valid
+ *    in this boot only.)
  * 4. LOG is synced. From here on, the commit survives a power loss as well.
  *
- * A failure up to step 2 affects only this commit, which a rollback drops, unless it is a failed
- * sync. A failed sync poisons the writer, because it is unknown what the kernel has dropped.
+ * Unless a sync failed, a failure up to step 2 affects only this commit, which a rollback drops. A
+ * failed sync poisons the writer, because it is unknown what the kernel has dropped.
  */
 #include "zrecord/write/commit.h"
 
@@ -28,10 +29,10 @@
 #include "zrecord/write/reap.h"
 
 /* If a commit has few new entries, they go into the frame; if it has many, into the tables. At most
- * this many new entries go into a frame, and at most this many bytes of the log may be for rows
- * that are not in the tables yet. A row takes three fifths of the bytes of an update, but its table
- * must be synced before the frame. The limit is therefore lower only if each commit has to wait for
- * the disk anyway. */
+ * UPDATES_MAX new entries go into a frame, and at most PENDING_UPDATES_BYTES of the log may be for
+ * rows that are not in the tables yet. A row takes up three fifths as many bytes as an update, but
+ * its table must be synced before the frame. Therefore, a lower limit, SYNCED_UPDATES_MAX, applies
+ * only if each commit has to wait for the disk anyway. */
 #define UPDATES_MAX 16384u
 #define SYNCED_UPDATES_MAX 4096u
 #define PENDING_UPDATES_BYTES ((uint64_t)8 << 20)
@@ -191,7 +192,7 @@ static void add_entries(lx_writer *writer, const lx__frame *frame)
     }
 }
 
-/** Builds a frame with everything applied, in memory. */
+/** Builds a frame in memory, with everything that has been applied. */
 static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, lx_error *error)
 {
     uint64_t first = first_new_row(writer);
@@ -320,7 +321,7 @@ static void advance(lx_writer *writer, const lx__frame *frame, bool changes)
     writer->wal.changes = changes;
 }
 
-/** Moves the applied updates to those of the log. Room must have been reserved. */
+/** Moves the applied updates to those that are in the log. Room must have been reserved. */
 static void adopt_updates(lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;

@@ -21,8 +21,8 @@ enum {
 };
 
 /** Commits the calls up to @p target with one frame, if they change anything. A failure is recorded
- * in the writer. Unless LX__COMMIT_ALONE is set, the caller must have begun a commit on the mutex,
- * which is released during syncs. */
+ * in the writer. Unless LX__COMMIT_ALONE is set, the caller must have called
+ * lx__write_mutex_begin_commit(), and the mutex is released during syncs. */
 lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned how,
                                   lx_error *error);
 

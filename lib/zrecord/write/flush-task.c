@@ -93,7 +93,7 @@ static lx_status write_whole(lx__flush_task *task, lx__write_buffer *buffer, uin
     return status;
 }
 
-/** Writes the collected output, which is the end of the current chunk. */
+/** Writes the collected output to the end of the current chunk. */
 static lx_status write_output(lx__flush_task *task, lx_error *error)
 {
     if (task->output.used == 0)

@@ -48,7 +48,7 @@ static void put_buffer(lx__flush *flush, lx__write_buffer *buffer)
 
 /** Submits the first idle worker if a buffer is queued; taking the first one keeps small workloads
  * in one chunk. The caller holds the mutex until the executor has the task, so that a thread that
- * waits for a running worker can help it. */
+ * waits for a running worker can run its task. */
 static lx_status wake_worker(lx__flush *flush, lx_error *error)
 {
     size_t i = 0;

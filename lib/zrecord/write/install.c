@@ -148,8 +148,8 @@ static lx_status replace_meta(lx__install *self, lx_error *error)
     return status == LX_OK || !self->named ? status : LX_ERR_POISONED;
 }
 
-/** Marks the files of this generation that are not used any more, but that readers may have open,
- * as obsolete. */
+/** Marks as obsolete the files of this generation that are no longer used but that readers may have
+ * open. */
 static void add_obsolete_files(lx__install *self)
 {
     char name[LX__NAME_SIZE];
@@ -190,7 +190,7 @@ static void use_chunks(lx_writer *writer)
         lx__chunk_pool_offer(pool, &state->chunks[i]);
 }
 
-/** Makes the new generation the current one of the writer. Cannot fail. */
+/** Makes the new generation the writer's current one. Cannot fail. */
 static void adopt(lx__install *self)
 {
     lx_writer *writer = self->writer;

@@ -53,7 +53,7 @@ lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx
  * until it has adopted the new schema.
  *
  * @retval LX_ERR_POISONED  A sync failed, or it is unknown which meta.json is on disk. On any other
- *                          failure, the old meta.json is still there.
+ *                          failure, the old meta.json is still in place.
  */
 lx_status lx__install_finish(lx__install *self, lx_error *error);
 
@@ -71,9 +71,9 @@ lx_status lx__install_sync_tables(lx__install *self, lx_error *error);
 /** A function that installs a generation, as part of a public call. */
 typedef lx_status lx__install_job(lx_writer *writer, void *user, lx_error *error);
 
-/** Makes a call that installs a generation: waits for other calls, checks that no transaction is
- * open, commits with every row in the tables, and calls @p job. The writer records only those
- * failures that poison it. */
+/** Does the work of a public call that installs a generation: waits for other calls, checks that no
+ * transaction is open, commits with every row in the tables, and calls @p job. The writer records
+ * only those failures that poison it. */
 lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error);
 
 /** Commits and syncs everything, with all rows in the tables. The caller must have entered the

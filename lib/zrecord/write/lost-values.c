@@ -57,7 +57,8 @@ static lx_status check_value(counter *c, size_t field, uint64_t index, const lx_
     return status;
 }
 
-/** Checks an update, but not an inline value: that is part of a frame whose CRC is valid. */
+/** Checks an update unless its value is inline: such a value is part of a frame whose CRC is
+ * valid. */
 static lx_status check_update(void *user, const lx__update *update, lx_error *error)
 {
     const lx__entry entry = lx__update_entry(update);

@@ -19,8 +19,8 @@ static lx_status check_index(const lx_writer *writer, uint64_t index, lx_error *
     return status;
 }
 
-/** A caller that prepared its values before a field was added or dropped passes too few or too
- * many. */
+/** A caller that prepared its values before a field was added or dropped passes too few or too many
+ * of them. */
 static lx_status check_field_count(const lx_writer *writer, size_t count, lx_error *error)
 {
     if (count == writer->tables.field_count)

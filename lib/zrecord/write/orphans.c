@@ -231,8 +231,9 @@ static bool is_removable(const lx_writer *writer, const lx__obsolete_file *file)
             !present);
 }
 
-/** Whether the dataset uses the file after all, or the file is foreign. The name of a table that an
- * interrupted addition left may be given to a field later, or may belong to someone else's file. */
+/** Whether the dataset uses the file after all, or the file is foreign. The name of a table left by
+ * an interrupted addition may be used later by a new field, or by a file that is not part of the
+ * dataset. */
 static bool must_stay(lx_writer *writer, const lx__obsolete_file *file)
 {
     lx__place place = file->is_chunk ? place_of_chunk(writer, file->name)

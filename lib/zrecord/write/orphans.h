@@ -33,11 +33,12 @@ typedef struct lx__obsolete_files {
     uint64_t chunks_since; /**< The generation that made the oldest chunk; 0: unknown. */
 } lx__obsolete_files;
 
-/** Whether a file belongs to the dataset, whether it is current, obsolete or an orphan. This does
- * not include meta.json, LOCK and chunk, which always stay. The file must be a regular file with a
- * name that the format defines. The stems of dropped fields are not recorded. If no field was ever
- * dropped, and no field has the stem, only a table of zeros counts as belonging to the dataset: an
- * interrupted addition of a field leaves nothing else, and removing such a table loses nothing. */
+/** Whether a file belongs to the dataset, regardless of whether it is current, obsolete or an
+ * orphan. This does not include meta.json, LOCK and chunk, which always stay. The file must be a
+ * regular file with a name that the format defines. The stems of dropped fields are not recorded.
+ * If no field was ever dropped, and no field has the stem, only a table of zeros counts as
+ * belonging to the dataset: an interrupted addition of a field leaves nothing else, and removing
+ * such a table loses nothing. */
 lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
                            bool *ours, lx_error *error);
 

@@ -20,8 +20,8 @@ typedef struct rebalance {
     lx_rebalance_result *result;
 } rebalance;
 
-/** Returns value @p at of the row block, counting record by record, and field by field within
- * one. */
+/** Returns value @p at of the row block, counting record by record, and field by field within each
+ * record. */
 static lx__move value_at(const lx__row_block *block, size_t at)
 {
     size_t fields = block->writer->meta.schema->count, record = at / fields, field = at % fields;

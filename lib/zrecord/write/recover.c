@@ -35,9 +35,9 @@ static lx_status write_back_file(const lx__file *directory, const char *name, ui
 }
 
 /** Writes back the bytes of a chunk starting at @p start, which no synced frame covers. If the file
- * is shorter than @p item, its missing end is lost. It is filled with zeros, so that the values in
- * it count as damaged and all others stay readable. A chunk that lacks synced bytes is left
- * alone. */
+ * is shorter than @p item says, its missing end is lost. It is filled with zeros, so that the
+ * values in it count as damaged and all others stay readable. A chunk that lacks synced bytes is
+ * left alone. */
 static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item *item,
                                   uint64_t start, lx_error *error)
 {
@@ -157,10 +157,10 @@ static void report_truncation(const lx_writer *writer, const lx__wal_scan *scan,
                 "%s: dropped %llu commits that were not synced before the machine stopped", path,
                 (unsigned long long)commits);
     if (torn != 0)
-        lx__log(
-            LX_LOG_WARNING,
-            "%s: truncated the log by %llu bytes: a commit was interrupted while it was written",
-            path, (unsigned long long)torn);
+        lx__log(LX_LOG_WARNING,
+                "%s: truncated the log by %llu bytes: a commit was interrupted while it was being "
+                "written",
+                path, (unsigned long long)torn);
 }
 
 /** Truncates the log after the last frame of the committed state, and reports it. */

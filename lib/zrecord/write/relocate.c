@@ -19,7 +19,7 @@
 #define OPEN_FILES 16
 /* A gap of up to this size is read ahead together with the extents around it. */
 #define GAP_MAX ((uint64_t)64 << 10)
-/* Most bytes to read ahead with one call. */
+/* Maximum number of bytes to read ahead with one call. */
 #define AHEAD_MAX ((uint64_t)1 << 20)
 
 lx_status lx__relocation_open(lx__relocation *relocation, lx_error *error)
@@ -90,7 +90,8 @@ static void sort_sources(lx__relocation *relocation)
     }
 }
 
-/** Asks the system for the bytes of the window, so that the disk can work on several requests. */
+/** Asks the system for the bytes of the window, so that the disk can work on several requests at
+ * once. */
 static void read_ahead(const lx__relocation *relocation)
 {
     for (size_t i = 0; i < relocation->count;) {
@@ -119,7 +120,8 @@ static lx_status fetch_window(lx__relocation *relocation, lx_error *error)
     sort_sources(relocation);
     for (size_t i = 0; i < relocation->count; i++) {
         relocation->extents[i] = relocation->sources[i].extent;
-        /* A single payload may be larger than the input, but the fetcher makes room for it. */
+        /* A single payload may be larger than the input buffer, but the fetcher makes room for
+         * it. */
         relocation->extents[i].into = relocation->count != 1 ? relocation->input + used : NULL;
         used += relocation->extents[i].size;
     }
@@ -131,7 +133,7 @@ static lx_status fetch_window(lx__relocation *relocation, lx_error *error)
         const lx__move *move = relocation->sources[i].move;
         if (move->stored != NULL)
             continue;
-        lx__entry entry = load(move); /* of the first payload that was not fetched */
+        lx__entry entry = load(move); /* the first payload that was not fetched */
         add_context(relocation, move, &entry, error);
         break;
     }

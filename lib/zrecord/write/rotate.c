@@ -10,7 +10,7 @@
 #include "zrecord/write/install.h"
 #include "zrecord/write/reap.h"
 
-/* A log counts as long if it exceeds both this size and an eighth of the tables' size. */
+/* A log is considered long if it exceeds both this size and an eighth of the tables' size. */
 #define LOG_BYTES ((uint64_t)LX__SMALLER(16 << 20, 4 << 10))
 /* A checkpoint is due if the updates exceed both this number and an eighth of the rows. */
 #define LIVE_UPDATES ((size_t)LX__SMALLER(1 << 16, 20))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sealing, which makes a dataset a plain directory. See doc/zrecord-format.md, 11.6. */
+/* Sealing, which turns a dataset into a plain directory. See doc/zrecord-format.md, 11.6. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/fault.h"

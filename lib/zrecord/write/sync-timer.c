@@ -18,7 +18,7 @@ static void run(lx__task *task, size_t part)
     (void)part;
     lx__sync_timer *timer = timer_of(task);
     if (timer->retries && !atomic_load_explicit(&timer->due, memory_order_acquire))
-        return; /* a call of the writer has synced in the meantime */
+        return; /* a call to the writer has synced in the meantime */
     pthread_mutex_lock(&timer->mutex);
     timer->wanted = false;
     pthread_mutex_unlock(&timer->mutex);

@@ -13,7 +13,7 @@ static lx_status commit(lx_writer *writer, unsigned how, lx_error *error)
     return status == LX_OK ? lx__group_commit(writer, writer->calls.made, how, error) : status;
 }
 
-/** Does what is due after a commit that ended with @p status. */
+/** Does the maintenance and the sync that are due after a successful commit. */
 static lx_status after_commit(lx_writer *writer, lx_status status, lx_error *error)
 {
     if (status != LX_OK)

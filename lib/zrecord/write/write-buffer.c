@@ -79,7 +79,7 @@ void lx__write_buffer_add_operation(lx__write_buffer *buffer, const lx__operatio
                               ? &buffer->operations[buffer->operation_count - 1]
                               : NULL;
     if (operation->kind == LX__APPEND && last != NULL && last->kind == LX__APPEND) {
-        last->count++; /* its records follow directly */
+        last->count++; /* the new records directly follow those of the last append */
         return;
     }
     last = &buffer->operations[buffer->operation_count++];

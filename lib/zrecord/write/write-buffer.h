@@ -93,7 +93,8 @@ static inline bool lx__write_buffer_is_full(const lx__write_buffer *buffer)
 lx_status lx__write_buffer_reserve(lx__write_buffer *buffer, size_t values, uint64_t bytes,
                                    lx_error *error);
 
-/** Adds an operation; room must have been reserved. An append is merged into a preceding append. */
+/** Adds an operation; room must have been reserved. An append is merged into the preceding
+ * operation if that is also an append. */
 void lx__write_buffer_add_operation(lx__write_buffer *buffer, const lx__operation *operation);
 
 /** Adds a value of the last operation; room must have been reserved. A @p size of LX_NONE means

@@ -13,7 +13,7 @@ typedef struct lx__write_mutex {
     pthread_mutex_t mutex; /**< Guards the flags below and the rest of the writer. */
     /** Signaled when a call or a commit that had released the mutex ends. */
     pthread_cond_t over;
-    /** A call is waiting before it has added all of its operations. Until it has added them, no
+    /** A call is waiting and has not added all of its operations yet. Until it has added them, no
      * other call may add operations, and no call may commit. */
     bool calling;
     /** A commit is syncing with the mutex released. Write buffers may be filled and flushed, but

@@ -16,7 +16,7 @@ struct lx_writer_options {
     lx_executor *executor; /**< Owned reference; NULL: the writer opens its own. */
 };
 
-/** The options of a writer that is opened with NULL as options. */
+/** The options of a writer that is opened without options. */
 extern const lx_writer_options lx__writer_defaults;
 
 #endif

@@ -95,7 +95,7 @@ static lx_status read_meta(lx_writer *writer, lx_error *error)
     return lx__meta_load(&writer->meta, &writer->directory, error);
 }
 
-/** Makes everything that was found on opening durable. Until a synced frame follows them, frames
+/** Makes durable everything that was found on opening. Until a synced frame follows them, frames
  * that the last writer did not sync are valid only in this boot. A frame flagged as synced is
  * durable only once its sync has completed; if the last writer died before that, this function
  * completes it. */
@@ -182,7 +182,8 @@ lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_
     return status;
 }
 
-/** Checks that this library can write all fields; a schema of a dataset may have others. */
+/** Checks that this library can write all fields; the schema of a dataset may have fields that it
+ * cannot write. */
 static lx_status check_codecs(const lx_schema *schema, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -220,8 +221,8 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     if (status == LX_OK) {
         made->committed.opening_synced = true; /* everything was synced during creation */
         status = prepare(made, error);
-        /* There cannot be any data in the directory yet. If some files cannot be removed, they are
-         * the same as those that an interrupted creation leaves. */
+        /* There cannot be any data in the directory yet. If some files cannot be removed, they look
+         * like those of an interrupted creation. */
         if (status != LX_OK)
             (void)lx__file_remove(&made->directory, LX__META_NAME, NULL);
     }
@@ -255,8 +256,8 @@ static lx_status finish(lx_writer *writer, lx_error *error)
 }
 
 /** Releases a writer in a child of fork(). The parent's threads do not exist here, and may have
- * been in the middle of a change. An idle writer is freed completely; of a busy one, only those
- * descriptors are closed that never change while it is open. */
+ * been in the middle of a change. An idle writer is freed completely; for a busy one, only the
+ * descriptors that never change while it is open are closed. */
 static void abandon(lx_writer *writer)
 {
     if (lx__writer_is_at_rest(writer)) {

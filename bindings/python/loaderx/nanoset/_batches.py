@@ -57,7 +57,7 @@ def choose_out(out: Optional[str]) -> str:
 
 
 def arrays_of(arrays: List[np.ndarray[Any, Any]], out: str) -> List[Any]:
-    """Return the arrays unchanged, or tensors that share the memory of the arrays."""
+    """Return the arrays unchanged, or tensors that share their memory."""
     if out == 'numpy':
         return arrays
     import torch
@@ -129,7 +129,7 @@ class _Collator:
         raise NotImplementedError
 
     def _mask_labels(self, positions: Optional[_Array], count: int) -> _Array:
-        """Mask the labels that begin a document, which the token before does not predict."""
+        """Mask the labels that begin a document: the preceding token does not predict them."""
         if positions is None:
             return np.ones((count, self.sequence_length), np.bool_)
         mask: _Array = positions[:, 1:] != 0
@@ -179,7 +179,7 @@ class _Collator:
                         f'got {length}')
 
     def _part(self, columns: _Array) -> _Array:
-        """Return the part of each sequence that belongs to this rank of context parallelism."""
+        """Return the part of each sequence that belongs to this context-parallel rank."""
         size = getattr(self.parallel_context, 'context_parallel_size', 1)
         if size == 1:
             return columns
@@ -265,10 +265,10 @@ class DataCollatorForCLMWithPositionIds(_Collator):
     """A collator like `DataCollatorForCLM` that also creates position ids, as in Nanotron.
 
     A batch contains ``input_ids``, ``position_ids``, ``label_ids`` and ``label_mask``. Samples with
-    ``positions`` keep these, without the last one, and the label mask is False where the label is
-    the first token of a document. Other samples have the positions 0, 1 and so on, and a label mask
-    that is True everywhere. On a pipeline rank that does not need a field, the field is a
-    `TensorPointer`.
+    ``positions`` keep their positions except the last one, and the label mask is False where the
+    label is the first token of a document. Other samples have the positions 0, 1 and so on, and a
+    label mask that is True everywhere. On a pipeline rank that does not need a field, the field is
+    a `TensorPointer`.
 
     With Nanotron's context parallelism, each rank gets its part of each sequence.
 
@@ -283,8 +283,8 @@ class DataCollatorForCLMWithPositionIds(_Collator):
     use_doc_masking : bool, optional
         False or None: ignore the ``positions`` of samples.
     cp_return_global_position_ids : bool
-        Whether each rank of context parallelism gets the position ids of whole sequences, as
-        opposed to its part.
+        Whether each context-parallel rank gets the position ids of whole sequences instead of those
+        of its part.
     current_pp_rank : int, optional
         The pipeline rank of this process; an alternative to `parallel_context`.
     out : {'torch', 'numpy'}, optional

@@ -79,9 +79,9 @@ class Nanoset(BatchReadable):
         The seed of the shuffle, from 0 to 2**32 - 1.
     dataset_paths : list of path
         The argument of Nanotron's first version, in place of `dataset_folders`: files of raw
-        tokens, whatever their names, which are cut in the way of that version; see `datatrove`.
-        Each is a set. A path may also name a folder with ``*.ds`` files. Pass the other arguments
-        by name.
+        tokens, with any names, which are cut into samples as in that version; see `datatrove`. Each
+        is a set. A path may also name a folder with ``*.ds`` files. Pass the other arguments by
+        name.
     token_dtype : dtype, optional
         The argument of Nanotron's first version, in place of `token_size`: uint16 or int32. (This
         version returns int32 tokens; samples here are always int64.)
@@ -100,9 +100,9 @@ class Nanoset(BatchReadable):
     return_positions : bool, optional
         Whether samples also contain ``positions``, as in Nanotron: an int64 number for each token,
         which counts from 0 at the start of the sample and of each document. Without `eos_token_id`,
-        documents end where ``x.ds.index`` says. None: True if `eos_token_id` is given. (Nanotron's
-        default is True. A warning is logged if neither argument is given, but all files have an
-        index.) A `Loader` cannot read positions.
+        the ends of documents are read from ``x.ds.index``. None: True if `eos_token_id` is given.
+        (Nanotron's default is True. A warning is logged if neither argument is given, but all files
+        have an index.) A `Loader` cannot read positions.
     vocab_size : int, optional
         The exclusive upper bound on token values: reading a sample with a token at or above it
         raises `CorruptError`.
@@ -377,16 +377,16 @@ def _token_size(size: Any, dtype: Any, as_folders: bool) -> int:
             raise ValueError(f'token_dtype must be uint16, int32 or uint32, not {dtype!r}')
         size = np.dtype(dtype).itemsize
     elif size is None and not as_folders:
-        size = 2    # the only size at first
+        size = 2    # the only size in Nanotron's first version
     if natural('token_size', size) not in _DTYPES:
         raise ValueError(f'token_size must be 2 or 4, not {size}')
     return int(size)
 
 
 def _list_files(path: str, shuffled: bool, as_folder: bool) -> List[str]:
-    """Return the file, or the token files in a folder, which are sorted.
+    """Return the file at `path` or, if it is a folder, the sorted token files in it.
 
-    Like datatrove, `shuffled` shuffles the sorted files.
+    If `shuffled` is True, the sorted files are then shuffled as datatrove does.
     """
     if os.path.isfile(path) or not as_folder and not os.path.isdir(path):
         return [os.path.abspath(path)]
@@ -406,11 +406,11 @@ def _list_files(path: str, shuffled: bool, as_folder: bool) -> List[str]:
 def _warn_of_positions(sets: List[List[str]]) -> None:
     if all(os.path.isfile(f'{file}.index') for files in sets for file in files):
         logger.warning('samples have no positions, which Nanotron reads from the .index files by '
-                       'default: pass return_positions=True to read them, or False')
+                       'default: pass return_positions=True to read them, or False to omit them')
 
 
 def _ends_in(tokens: Tokens, first: int, count: int) -> List[int]:
-    """Return where documents end within `count` tokens, counted from the token `first`."""
+    """Return the ends of documents within `count` tokens, as offsets from the token `first`."""
     core = tokens._core
     low, high = 0, core.documents
     while low < high:    # find the first document that ends after the first token
@@ -429,7 +429,7 @@ def _ends_in(tokens: Tokens, first: int, count: int) -> List[int]:
 
 
 def _count_from(begins: Iterable[int], count: int) -> _Numbers:
-    """Count from 0, again after each of the places where documents begin."""
+    """Count up from 0, and restart at 0 at each place where a document begins."""
     origins = np.zeros(count, np.int64)
     for begin in begins:
         origins[begin:] = begin

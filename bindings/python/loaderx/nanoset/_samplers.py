@@ -30,15 +30,16 @@ class SkipBatchSampler(BatchSampler):
     If PyTorch is installed, this is a subclass of torch's BatchSampler, as in Nanotron.
 
     Each ``iter()`` skips these entries. Orders and the samplers of `loaderx.torch` seek past the
-    entries, which takes time only if a generator must be advanced; other samplers are iterated over
-    the entries.
+    entries, which takes time only if a generator must be advanced; other samplers are iterated
+    until the entries have been skipped.
 
     Parameters
     ----------
     batch_sampler : iterable with a length, or Order
-        A sampler of batches or indices. An order yields one epoch of the order's rank.
+        A sampler of batches or indices. An order yields one epoch of the entries that belong to its
+        rank.
     skip_batches : int
-        The number of entries that all ranks together skip.
+        The total number of entries to skip, over all ranks.
     dp_size : int
         The number of ranks; each rank skips ``skip_batches // dp_size`` entries.
 

@@ -13,9 +13,9 @@ __all__ = ['Basic', 'Blocks', 'Random', 'Seeded', 'Sequential', 'Shuffle']
 
 
 class Basic(Order):
-    """An order of the indices of a source, whose number is `n`.
+    """An order of the `n` indices of a source.
 
-    All arguments are keywords: in ``Shuffle(n=42)``, 42 could be a length or a seed.
+    All arguments are keyword-only: in ``Shuffle(n=42)``, 42 could be a length or a seed.
     """
 
     def _set_length(self, n: Optional[int]) -> None:

@@ -27,8 +27,8 @@ _MAX = 2**53    # the maximum number of positions if they are computed one by on
 class Blend(_Combined):
     """A mixture of orders: each position takes the next index of one part, chosen by weight.
 
-    In any range of positions that starts where a set of weights takes effect and ends before the
-    weights change, the number of positions of each part deviates from the part's share by at most
+    In any range of positions that starts where weights take effect and ends before they change
+    again, the number of positions of each part deviates from the part's share by at most
     ``ceil(log2(len(parts))) / 2``: half a sample for two parts. The choice of the part is not
     random. The indices of each part come in the part's own order. Each position is computed
     directly, without a table (doc/orders.md, section 8).
@@ -44,8 +44,7 @@ class Blend(_Combined):
         The number of positions in an epoch; None: the sum of the lengths of the parts.
     offsets : sequence of int, optional
         For each part, a number to add to its indices; None: 0. If the loader reads a
-        `ConcatDataset` of the sources of the parts, pass the index of the first record of each
-        source.
+        `ConcatDataset` of the parts' sources, pass the index of the first record of each source.
     exhausted : {'repeat', 'stop', 'redistribute'}
         What happens when a part has returned one complete epoch. 'repeat': the part continues with
         its next epoch, and does not restart in the next epoch of the mixture. 'stop': the epoch of
@@ -55,8 +54,8 @@ class Blend(_Combined):
         be shorter than `n`, and each epoch restarts the parts.
     schedule : mapping or sequence of pairs, optional
         A curriculum, which changes the weights at given offsets within each epoch:
-        ``{offset: weights}``, or pairs ``(offset, weights)`` with ascending offsets. If the offset
-        0 is given, omit `weights`. Weights of None are proportional to the lengths of the parts.
+        ``{offset: weights}``, or pairs ``(offset, weights)`` with ascending offsets. If offset 0 is
+        given, omit `weights`. Weights of None are proportional to the lengths of the parts.
     temperature : float, optional
         A number T above 0: weights that are None are ``length ** (1 / T)`` for each part, instead
         of ``length``. 1 keeps the proportions of the lengths, larger numbers raise the shares of
@@ -242,7 +241,7 @@ def _take_word(name: str, value: Any, choices: Tuple[str, ...]) -> None:
 
 
 def _take_weights(name: str, values: Any, count: int) -> _Weights:
-    """Check and return the weights of `count` parts; return None, for the lengths, unchanged."""
+    """Check and return the weights of `count` parts; return None (the lengths) unchanged."""
     if values is None:
         return None
     if isinstance(values, (Mapping, str, bytes)):

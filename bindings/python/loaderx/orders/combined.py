@@ -28,7 +28,7 @@ def _part(name: str, order: Any) -> Order:
 
 
 class _Combined(Order):
-    """An order made of parts, which has no length as long as any part has no length."""
+    """An order made of parts; it has no length if any part has no length."""
 
     _parts: Tuple[Order, ...]
 
@@ -46,7 +46,7 @@ class _Combined(Order):
 
 
 class _Derived(_Combined):
-    """An order of the same records as its only part."""
+    """An order that has a single part, and orders the same records as that part."""
 
     def _set_part(self, order: Order) -> None:
         self._set_parts(_part('order', order))

@@ -31,7 +31,7 @@ def indices_at(order: Order, positions: Iterable[int]) -> List[int]:
 
 
 def locate(indices: _Array, begins: _Array) -> Tuple[_Numbers, _Numbers]:
-    """Return the number of each sample's dataset, and the index of the sample in that dataset.
+    """Return the index of each sample's dataset, and the index of the sample in that dataset.
 
     `begins` contains the index of the first sample of each dataset, starting with 0.
     """

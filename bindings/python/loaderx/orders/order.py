@@ -77,7 +77,7 @@ class Order:
                          'SubsetDataset or the order Subset')
 
     def _for_length(self, length: int, what: str = 'records') -> _core.Order:
-        """Return the order for a source of `length` records, or for other items, named `what`."""
+        """Return the order for a source of `length` records; errors call its items `what`."""
         if self._order is None:
             return self._make(length)
         if self.world != 1:
@@ -178,12 +178,12 @@ class Order:
 
 
 def _naming_arguments(init: Callable[..., None]) -> Callable[..., None]:
-    """Return a constructor that explains which arguments are given by name."""
+    """Return a constructor whose errors explain which arguments must be given by name."""
     parameters = list(inspect.signature(init).parameters.values())[1:]    # without self
     places = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     named = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
     if not named or any(one.kind is one.VAR_POSITIONAL for one in parameters):
-        return init    # Python's own error says all there is to say
+        return init    # Python's own error is clear enough
 
     @functools.wraps(init)
     def checked(self: Order, *arguments: Any, **options: Any) -> None:

@@ -31,7 +31,7 @@ class TorchRandom(Seeded):
     ----------
     n : int, optional
         The number of indices, from 1 to 2**32 - 1. With replacement, the maximum is 2**28 - 1,
-        above which versions of torch differ. None: the length of the loader's source.
+        because versions of torch differ above this number. None: the length of the loader's source.
     replacement : bool
         True: each index is chosen independently. False: an epoch consists of consecutive
         permutations, and the last permutation is truncated.

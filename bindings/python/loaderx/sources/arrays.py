@@ -18,7 +18,8 @@ __all__ = ['NPDataset']
 class NPDataset(ComparedByValue, Concatenable):
     """A dataset of the records along the first axis of an array or .npy file.
 
-    It is indexed like the array. Comparing the dataset is a TypeError: compare ``dataset.array``.
+    It is indexed like the array. Comparing the dataset raises a TypeError: compare
+    ``dataset.array`` instead.
 
     Parameters
     ----------

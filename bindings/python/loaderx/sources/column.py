@@ -40,10 +40,10 @@ class Column(ComparedByValue):
 
     A tuple of indices of a dense field has the meaning that it has for an array of all values: the
     first index selects records, and the others select from the axes of their values. Only the
-    records are read that the first index selects. It cannot be ``...`` or None.
+    records that the first index selects are read. The first index cannot be ``...`` or None.
 
-    Comparing a column, or searching it with ``in``, is a TypeError: compare the array of its
-    values, ``column[:]``.
+    Comparing a column, or searching it with ``in``, raises a TypeError: compare the array of its
+    values, ``column[:]``, instead.
 
     Examples
     --------
@@ -102,10 +102,10 @@ class Column(ComparedByValue):
             return self[key[0] if key else slice(None)]
         if self._field.dtype is bytes:
             raise IndexError(f'the column {self._name!r} has one axis, but the index {key!r} is '
-                             f'for {len(key)}: a list selects several records')
+                             f'for {len(key)} axes: pass a list to select several records')
         if key[0] is None or key[0] is Ellipsis:
-            raise IndexError(f'the first index of a column must select records, unlike {key[0]!r}: '
-                             "to use it, index the array of all values, ds['name'][:]")
+            raise IndexError('the first index of a column must select records, not be '
+                             f"{key[0]!r}: index the array of all values instead, ds['name'][:]")
         key = (key[0], *(to_array(one, 'index') for one in key[1:]))
         records = self[key[0]]
         if records is None:    # the value is missing

@@ -9,10 +9,11 @@ __all__ = ['ComparedByValue']
 
 
 class ComparedByValue:
-    """An object that is indexed like an array, and whose values ``[:]`` reads.
+    """An object that is indexed like an array; ``[:]`` reads its values.
 
-    Python's own ``==`` would be False without reading anything, unlike an array's, and its ``in``
-    would read the values one by one. Both raise an error instead. Objects are hashed by identity.
+    Python's default ``==`` would return False without reading any values, unlike that of an array,
+    and the default ``in`` would read the values one by one. Both raise an error instead. Objects
+    are hashed by identity.
     """
 
     __slots__ = ()
@@ -22,8 +23,8 @@ class ComparedByValue:
                         f'reads, as in {self._expression()}[:] == value')
 
     def __contains__(self, value: object) -> bool:
-        raise TypeError(f'a {type(self).__name__} does not search its values: read them, as in '
-                        f'value in {self._expression()}[:]')
+        raise TypeError(f'a {type(self).__name__} cannot be searched: search the values that [:] '
+                        f'reads, as in value in {self._expression()}[:]')
 
     def _expression(self) -> str:
         return 'dataset'

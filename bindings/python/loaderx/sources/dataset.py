@@ -33,16 +33,17 @@ _MAX_DAMAGES = 100_000
 class Dataset(Stored, _core.Dataset):
     """A dataset that is open for reading.
 
-    The dataset shows the snapshot of the last commit before it was opened; `refresh` advances to
-    the newest snapshot. All methods are thread-safe. Each call reads all fields from one snapshot.
+    The dataset shows the snapshot of the last commit made before it was opened; `refresh` advances
+    to the newest snapshot. All methods are thread-safe. Each call reads all fields from one
+    snapshot.
 
     A dataset is both a sequence of records and a mapping of names to columns. ``ds[5]`` is a
     record, as a dict of values by field name. ``ds[:2]``, ``ds[[0, 1]]`` and ``ds[mask]`` are
     several records, as the dict of arrays that `gather` returns. A torch tensor selects what the
     equal array selects. ``ds['data']`` is a `Column`.
     Iteration yields records, but ``dict(ds)`` contains the columns by name, and ``'data' in ds``
-    tells whether there is a field of that name; a key that is not a str is a TypeError, because
-    records are not searched. Notebooks show a table of the first five records, with small images;
+    tells whether there is a field of that name; a key that is not a str raises a TypeError,
+    because records are not searched. Notebooks show a table of the first five records, with small images;
     values of more than 4 KiB, or images of more than 256 KiB, are not read for it.
 
     The dataset shows the fields that existed when it was opened, under their names at that time.
@@ -239,9 +240,9 @@ class Dataset(Stored, _core.Dataset):
         damaged : callable, optional
             Called with a CorruptError for each damaged value or file.
         progress : bool or callable, optional
-            True shows a bar on a terminal or in a notebook, if tqdm is installed. A function is
-            called from time to time with the number of records processed so far and the total; if
-            it raises an exception, the operation ends.
+            True shows a bar on a terminal or in a notebook, if tqdm is installed. If a function is
+            passed, it is called periodically with the number of records processed so far and the
+            total; if it raises an exception, the operation ends.
 
         Returns
         -------
@@ -321,8 +322,9 @@ class Dataset(Stored, _core.Dataset):
         -------
         dict
             The numbers of ``records`` read, ``bytes`` written, and ``missing`` values. A missing
-            value is zeros in an array; no file is written for it. With ``on_damage='zeros'``,
-            damaged values are treated in the same way and counted as ``damaged``.
+            value is written as zeros to an array; no separate file is written for it. With
+            ``on_damage='zeros'``, damaged values are treated in the same way and counted as
+            ``damaged``.
 
         Raises
         ------

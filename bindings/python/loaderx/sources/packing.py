@@ -23,9 +23,9 @@ class PackedDataset(Records):
 
     Only documents longer than a sample are cut, into pieces of `capacity` tokens and a remainder; a
     shorter document is one piece. Pieces are placed in order of length, longest first. Each piece
-    goes into the sample with the least sufficient space (the first such sample, if there are
-    several), or into a new sample. Each token of each document is therefore in exactly one sample.
-    Unused space in a sample is filled with padding.
+    goes into the sample with the least sufficient space (if there are several such samples, the one
+    to which a piece was added last), or into a new sample. Each token of each document is therefore
+    in exactly one sample. Unused space in a sample is filled with padding.
 
     A `Loader` over the dataset returns the field ``tokens`` and, if requested, the int32 fields
     ``segments`` and ``positions``. Packing a million documents takes less than a second; a process

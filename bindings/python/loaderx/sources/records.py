@@ -51,12 +51,12 @@ class BatchReadable:
 
     def __contains__(self, key: object) -> bool:
         # Without this method, Python would read all records and compare them with the key.
-        raise TypeError(f'a {type(self).__name__} does not search its records: read them, and '
+        raise TypeError(f'a {type(self).__name__} cannot be searched: read its records, and '
                         'compare their values')
 
 
 class Concatenable(BatchReadable):
-    """A dataset whose ``+`` makes a `ConcatDataset`, which a `Loader` reads, where possible."""
+    """A dataset whose ``+`` makes, if possible, a `ConcatDataset`, which a `Loader` can read."""
 
     __slots__ = ()
 

@@ -64,7 +64,7 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
 
 
 def describe(source: Any) -> str:
-    """Return the source of a loader as a short text, without the values of arrays."""
+    """Return a short description of a loader's source, without the values of arrays."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return repr(os.fsdecode(source))
     if isinstance(source, Mapping):
@@ -90,7 +90,7 @@ def zip_sources(
 
 def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str,
          shown: Sequence[str]) -> _core.Source:
-    """Combine columns; `what` and `shown` name all sources and each source in errors."""
+    """Combine columns; in errors, `what` names the sources together, and `shown` names each one."""
     for core, name in zip(made, shown):
         if core.length != made[0].length:
             raise ValueError(f'{shown[0]} has {made[0].length:,} records, but {name} has '
@@ -127,7 +127,7 @@ def as_source(source: Any, what: str = 'source') -> _core.Source:
             raise ValueError(f'{what} is empty: pass at least one source')
         for name in source:
             if not isinstance(name, str):
-                raise TypeError(f'{what} must have str names, not {type(name).__name__}')
+                raise TypeError(f'{what} must have names of type str, not {type(name).__name__}')
         shown = [f'{what}[{name!r}]' for name in source]
         made = [core_of(one, name)[0] for one, name in zip(source.values(), shown)]
         return _zip(made, list(source), what, shown)

@@ -61,8 +61,8 @@ class Tokens(ComparedByValue):
 
     The name of a file determines its format: ``x.npy`` is an array with one axis; ``x.idx``, or
     ``x.bin`` with an ``x.idx`` next to it, is a Megatron indexed dataset, whose sequences are the
-    documents; ``x.ds`` is a Nanotron token file, which has documents if ``x.ds.index`` exists; any
-    other file contains raw little-endian tokens; see also `raw`.
+    documents; ``x.ds`` is a Nanotron token file, which is divided into documents if ``x.ds.index``
+    exists; any other file contains raw little-endian tokens; see also `raw`.
 
     The files are memory-mapped and must not change.
 
@@ -83,7 +83,7 @@ class Tokens(ComparedByValue):
     field : str, optional
         The field to read from those paths that are datasets.
     raw : bool
-        Whether every file contains raw tokens, whatever its name. Requires `dtype`.
+        Whether every file contains raw tokens, regardless of its name. Requires `dtype`.
 
     Raises
     ------

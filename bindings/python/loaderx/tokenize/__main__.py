@@ -38,18 +38,18 @@ def _parser() -> argparse.ArgumentParser:
         help='a tokenizer.json of the tokenizers library, or its directory')
     add('-o', '--output', required=True, metavar='FILE', help='x.bin, x.ds, x.npy, or another name')
     kinds = parser.add_mutually_exclusive_group()
-    kinds.add_argument('--key', help='files contain JSON lines, with the text at this key')
+    kinds.add_argument('--key', help='files contain JSON lines, with the text under this key')
     kinds.add_argument('--lines', action='store_true', help='each line of a file is a document')
     kinds.add_argument('--split-at', metavar='LINE',
                        help="documents are separated by this line; '' is an empty line")
     add('--field', help='the field of a dataset that contains the texts')
     add('--eos', '--append-eod', metavar='TOKEN',
-        help='insert this token, given by name or number, after each document')
+        help='insert this token, given by name or ID, after each document')
     add('--special-tokens', action='store_true',
         help="add the special tokens of the tokenizer's post-processor")
     add('--errors', choices=ERRORS, default='strict',
         help="for bytes that are not UTF-8: 'strict' fails (default), 'replace' inserts U+FFFD")
-    add('--format', choices=list(FORMATS), help="default: chosen by the output's name")
+    add('--format', choices=list(FORMATS), help="default: determined by the output's name")
     add('--dtype', choices=('uint16', 'uint32', 'int32'),
         help='dtype of a token; default: uint16 if the vocabulary fits')
     add('--processes', type=int, metavar='N',

@@ -30,7 +30,8 @@ _MAX_EMPTY_EPOCHS = 100
 
 
 class Place(NamedTuple):
-    """The start of a sample: the position of a document in the order, and a token offset in it."""
+    """The start of a sample: the position of a document in the order, and a token offset in the
+    document."""
 
     position: int
     offset: int = 0

@@ -68,7 +68,7 @@ class TokenStream:
         The bytes field of a dataset, by default its only bytes field; or the key of the text in
         dicts.
     separator : int or str, optional
-        A token to insert after each document, given by number or by name.
+        A token to insert after each document, given by ID or by name.
     special_tokens : bool, optional
         Whether to add the special tokens of the tokenizer's post-processor to each text.
     errors : {'strict', 'replace'}, optional
@@ -88,7 +88,7 @@ class TokenStream:
         The dtype of the samples: ``int32`` or ``int64``.
     prefetch_bytes : int, optional
         The maximum total size of prefetched samples, in bytes; None: 4 MiB. One batch is always
-        allowed, whatever its size.
+        allowed, regardless of its size.
 
     Examples
     --------

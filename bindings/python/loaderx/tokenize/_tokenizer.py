@@ -72,12 +72,12 @@ def _read(library: Any, path: str) -> Any:
 
 
 def vocabulary(tokenizer: Any) -> int:
-    """Return the size of the vocabulary: the largest token number plus one."""
+    """Return the size of the vocabulary: the largest token ID plus one."""
     return 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
 
 
 def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optional[int]:
-    """Return the number of a token, given by name, by number, or by a string of digits."""
+    """Return the ID of a token, which is given as a name, an ID, or a string of digits."""
     if token is None:
         return None
     if not isinstance(token, str):

@@ -28,7 +28,7 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
                  progress: Progress = True) -> Dict[str, Any]:
     """Tokenize texts and write the tokens to files, for `loaderx.Tokens` and other programs.
 
-    Documents are written in the order of the inputs, whatever the number of processes. Texts
+    Documents are written in the order of the inputs, regardless of the number of processes. Texts
     without tokens are skipped. The files appear once all of them are complete; if an error occurs,
     no files appear.
 
@@ -55,7 +55,7 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     split_at : str, optional
         The line that separates documents in a file; ``''`` stands for an empty line.
     eos : int or str, optional
-        A token to insert after each document, given by number or by name.
+        A token to insert after each document, given by ID or by name.
     special_tokens : bool, optional
         Whether to add the special tokens of the tokenizer's post-processor to each text.
     errors : {'strict', 'replace'}, optional
@@ -63,7 +63,7 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     format : {'megatron', 'ds', 'npy', 'flat'}, optional
         By default, the suffix of `output` determines the format: .bin or .idx for Megatron's two
         files, .ds for the files of Nanotron and datatrove, .npy for an array. 'flat' stands for raw
-        tokens. 'npy' and 'flat' do not record the ends of documents, so set `eos`.
+        tokens. 'npy' and 'flat' do not store the ends of documents, so set `eos`.
     dtype : dtype or str, optional
         uint16 or uint32 (uint16 or int32 for Megatron, which has no uint32); by default, the
         smallest dtype that fits the vocabulary.
@@ -73,8 +73,9 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
         The number of processes; by default, one for each CPU that this process may use. 0: this
         process tokenizes, with the tokenizer's threads.
     progress : bool or callable, optional
-        True shows a bar on a terminal or in a notebook, if tqdm is installed. A function is called
-        with the number of bytes of text processed so far and the total, which is None if unknown.
+        True shows a bar on a terminal or in a notebook, if tqdm is installed. If a function is
+        passed, it is called with the number of bytes of text processed so far and the total, which
+        is None if unknown.
 
     Returns
     -------

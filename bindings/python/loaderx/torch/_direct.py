@@ -33,9 +33,9 @@ def is_direct(loader: Any) -> bool:
 
 
 class _Whole:
-    """A pass through a BatchSampler, read as a whole.
+    """A pass through a BatchSampler whose batches are all read in advance.
 
-    Random numbers are generated at the same moments as in torch's sampler.
+    Random numbers are generated at the same points as in torch's sampler.
     """
 
     def __init__(self, batches: BatchSampler, iteration: Any) -> None:

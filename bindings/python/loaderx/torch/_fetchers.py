@@ -52,7 +52,7 @@ def together(dataset: Any) -> Any:
 
 
 def is_ours(dataset: Any) -> bool:
-    """Return whether only code of this package reads the dataset; it may run in any thread."""
+    """Return whether only code of this package, which may run in any thread, reads the dataset."""
     if type(dataset) is data.ConcatDataset:
         return all(map(is_ours, dataset.datasets))
     if type(dataset) is data.Subset:
@@ -129,7 +129,7 @@ class Gathered:
             batch, dict) else batch[0]
 
     def _fetch_as_torch(self, index: Any) -> Any:
-        """Read the records as torch does, for any other `index` and to raise torch's errors."""
+        """Read the records as torch does: for any other `index`, and to raise torch's errors."""
         collate = default_collate if self._batched else data._utils.collate.default_convert
         return data._DatasetKind.create_fetcher(data._DatasetKind.Map, self._dataset, self._batched,
                                                 collate, False).fetch(index)

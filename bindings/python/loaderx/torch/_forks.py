@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Lets ``os.fork()`` wait until no worker thread runs a task.
 
-A task may hold locks: of the dataset, of logging, of an import. In the child there is no thread
-that would release them, so the child would wait forever.
+A task may hold locks, such as the lock of the dataset, of the logging module or of an import. The
+child has no thread that would release them, so it would wait forever.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Inline(Iterator):
             self._dataset.load_state_dict(copy.deepcopy(states[0]))
 
     def _finish(self) -> None:
-        """End the pass; the next one continues with the same dataset, so its state is kept."""
+        """End the pass; keep the dataset's state, with which the next pass continues."""
         progress = self._progress
         progress.finished = True
         if progress.streams is not None:

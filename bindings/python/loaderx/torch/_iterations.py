@@ -70,14 +70,14 @@ class Iteration:
         return made
 
     def take(self, block: Block) -> Block:
-        """Return the rest of a block that is read as a whole; `give` then counts its indices."""
+        """Return the rest of a block that is read in advance; `give` counts its indices later."""
         passed = min(self._skip, len(block))
         self._end += passed
         self._skip -= passed
         return block[passed:]
 
     def give(self, count: int) -> None:
-        """Record that `count` more indices of a block that is read as a whole were returned."""
+        """Count `count` more indices of a block that was read in advance as returned."""
         self._end += count
 
     def enter(self) -> int:
@@ -156,7 +156,7 @@ class Stateful:
         raise NotImplementedError
 
     def _recorded(self) -> Dict[str, Any]:
-        """Return further properties to include in states, which are not compared."""
+        """Return further properties, which are saved in states but not compared."""
         return {}
 
     def _drawn(self, iteration: Any) -> Iterable[Block]:
@@ -193,7 +193,7 @@ class Stateful:
         return iteration.copy(self.generator)
 
     def _origin_of(self, iteration: Any, earlier: Any) -> Any:
-        """Return a copy of a pass as it was at its beginning, or else `earlier`.
+        """Return a copy of a pass as it was at its beginning; if there is none, return `earlier`.
 
         The method is called after the first draw. If states do not include the generator, the
         generator has already advanced; the copy then contains the seed, or the state of the

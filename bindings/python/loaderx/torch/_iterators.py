@@ -40,7 +40,7 @@ class Progress:
         self.datasets: Any = None   # each worker's state of a map-style dataset that has states
         self.stays = False          # persistent workers begin the next pass
         self.next_worker = 0        # the worker that prepares the next batch
-        self.whole: Any = None      # replaces `place` if a pass is read as a whole
+        self.whole: Any = None      # replaces `place` if the whole pass is read in advance
 
     @property
     def batches_here(self) -> int:
@@ -98,7 +98,7 @@ def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[
         if begun:
             state.update(batches=progress.batches, next_worker=progress.next_worker)
         if begun or (progress.finished and progress.stays):
-            state['base_seed'] = progress.seed    # persistent workers draw no other
+            state['base_seed'] = progress.seed    # persistent workers draw no other seed
     state.update(_states_of_datasets(loader, progress))
     if loader.generator is not None and not _draws(sampler, loader.generator):
         state['generator'] = pack(loader.generator.get_state())
@@ -186,7 +186,7 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
     def __init__(self, loader: Any) -> None:
         resumed = loader._take_resumed()
         source = torch.default_generator if loader.generator is None else loader.generator
-        # The seed was generated when the pass began, or the workers.
+        # The seed was generated when the pass began or when the workers were started.
         self._again = again = 'base_seed' in resumed
         before = source.get_state() if again else None
         super().__init__(loader)

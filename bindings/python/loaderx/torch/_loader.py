@@ -57,28 +57,28 @@ class DataLoader(data.DataLoader[T]):
 
     This class is a subclass of the installed torch's DataLoader. It has the same arguments, checks
     and errors, returns the same batches in the same order, and advances generators in the same way
-    and at the same moments.
+    and at the same points.
 
     **Datasets of this library** (`Dataset`, `NPDataset`, `ConcatDataset`, ... and tuples of them)
     are read by the library, a batch at a time; with torch's samplers, the library's threads
     prefetch batches. Batches are dicts of tensors by field name, as when torch's DataLoader
     collates records; batches of an `NPDataset`, which has no fields, are tensors.
 
-    **Workers** run your code in processes, as in torch: your own dataset, your `collate_fn` and
-    your `worker_init_fn`. Each process has a copy of the dataset, its own seeds, and its
-    ``torch.utils.data.get_worker_info()``. Only where none of this is given, and the dataset is
-    one of this library, are workers threads of this process.
+    **Workers** run your code in separate processes, as in torch: your own dataset, your
+    `collate_fn` and your `worker_init_fn`. Each process has a copy of the dataset, its own seeds,
+    and its ``torch.utils.data.get_worker_info()``. By default, workers are threads of this process
+    only if the dataset belongs to this library and neither of the two functions is given.
 
-    **Threads** also run your code if you pass ``workers='threads'``. This is only right if your
-    code is made for it: all threads call the methods of the same map-style dataset object
-    concurrently, so a dataset that seeks in one open file, or uses one database connection,
-    returns wrong samples. An iterable dataset is deep-copied for each thread; what cannot be
-    copied is shared. The generators of torch, NumPy and `random` are not seeded for each worker,
-    since all threads share them with the training loop: a ``__getitem__`` that uses random numbers
-    should create its own generator from ``get_worker_info().seed``. For the same reason,
-    `worker_init_fn` is refused. The ``__cause__`` of an exception from a thread is the original
-    exception. Dropping the last reference to an iterator ends its threads, without waiting for
-    them. ``os.fork()`` waits, for up to 10 seconds, until no thread runs your code.
+    **Threads** also run your code if you pass ``workers='threads'``. This is safe only if your code
+    is written for it: all threads call the methods of the same map-style dataset object
+    concurrently, so a dataset that seeks in one open file, or uses one database connection, returns
+    wrong samples. An iterable dataset is deep-copied for each thread; what cannot be copied is
+    shared. The generators of torch, NumPy and `random` are not seeded for each worker, since all
+    threads share them with the training loop: a ``__getitem__`` that uses random numbers should
+    create its own generator from ``get_worker_info().seed``. For the same reason, `worker_init_fn`
+    is rejected. The ``__cause__`` of an exception from a thread is the original exception. Dropping
+    the last reference to an iterator ends its threads, without waiting for them. ``os.fork()``
+    waits, for up to 10 seconds, until no thread runs your code.
 
     **State.** ``state_dict()`` returns the position of the latest iterator, and
     ``load_state_dict()`` makes the next ``iter()`` continue there, with any number of workers.

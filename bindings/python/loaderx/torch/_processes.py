@@ -56,7 +56,7 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
         self._dataset = loader.dataset    # for torch's warnings
 
     def __del__(self) -> None:
-        """End the workers, but not those of another process whose fork this process is."""
+        """End the workers, unless this process is a fork of the process that started them."""
         if self._pid == os.getpid():
             super().__del__()
 
@@ -88,7 +88,7 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
         index = super()._next_index()
         self._asked += 1
         if self._iterable:
-            return index    # torch drops it if all workers have ended
+            return index    # torch drops the index if all workers have ended
         self._places[self._asked] = self._progress.look()
         return self._asked, index
 
@@ -106,7 +106,7 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
             raise
 
     def _finish(self) -> None:
-        """Keep what the next pass begins with: the states of persistent workers."""
+        """Keep the states of persistent workers, with which the next pass begins."""
         progress = self._progress
         if progress.finished:
             return
@@ -141,7 +141,7 @@ class Processes(data.dataloader._MultiProcessingDataLoaderIter, _Sent):
             except queue.Empty:
                 if all(worker.is_alive() for worker in self._workers):
                     continue
-                break    # torch reports it when the next batch is requested
+                break    # torch reports the failure when the next batch is requested
             if passed == self._pass:
                 self._reports[when, worker] = state
         return [self._reports.get(one) for one in wanted]

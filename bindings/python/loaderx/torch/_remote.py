@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 def same(batch: Any) -> Any:
-    """Replace the collate function: the batches are collated already."""
+    """Replace the collate function: the batches are already collated."""
     return batch
 
 
@@ -142,7 +142,7 @@ class RemoteStream(Remote, data.IterableDataset):
 
 
 class Start:
-    """The `worker_init_fn` of each worker process, which calls that of the caller."""
+    """The `worker_init_fn` of each worker process, which calls the caller's."""
 
     def __init__(self, init: Optional[Callable[[int], object]]) -> None:
         self._init = init

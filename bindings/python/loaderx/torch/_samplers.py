@@ -227,9 +227,9 @@ class DistributedSampler(Stateful, data.DistributedSampler[T]):
 
     All ranks have the same position after the same number of indices, so every rank can load the
     state of any rank. ``num_replicas`` cannot change; to continue in the same order with a
-    different number of ranks, use `loaderx.Distributed`. An epoch that ``set_epoch()`` sets takes
-    precedence over that of a state, whether it is set before or after ``load_state_dict()``: if the
-    epochs differ, the next pass is all of the epoch that was set.
+    different number of ranks, use `loaderx.Distributed`. An epoch set by ``set_epoch()`` takes
+    precedence over the epoch in a state, whether ``set_epoch()`` is called before or after
+    ``load_state_dict()``: if the epochs differ, the next pass is the complete epoch that was set.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ class Threaded(Iterator):
                 return self._deliver(place)
 
     def _finish(self) -> None:
-        """Keep what the next pass begins with: the states of the copies of persistent threads."""
+        """Keep the states of persistent threads' copies, with which the next pass begins."""
         progress = self._progress
         progress.finished = True
         keep = progress.stays and is_stateful(self._dataset) and progress.streams is not None

@@ -192,7 +192,7 @@ START_TEST(reports_truncated_bytes)
     file_cut("torn/LOG", whole + 100);
     keep_warnings();
     expect_usable("torn", boots_are_known() ? 5 : 0);
-    expect_warning(" bytes: a commit was interrupted while it was written");
+    expect_warning(" bytes: a commit was interrupted while it was being written");
     log_change_boot("lost", 72, 1);
     keep_warnings();
     expect_usable("lost", 0);
