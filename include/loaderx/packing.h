@@ -44,9 +44,10 @@ LX_BEGIN_DECLS
  * A document that is longer than a bin is cut into pieces of @p capacity tokens and a remainder;
  * any other document forms one piece. The longest pieces are placed first; pieces of equal length
  * are placed in document order. Each piece goes into the bin with the least room among those with
- * enough room (the first such bin if there are several) or, if no bin has enough room, into a new
- * bin. Each token of each document is therefore in exactly one sample, and the number of threads
- * does not affect which sample that is. An empty document does not form a piece.
+ * enough room (if there are several, the one to which a piece was added last) or, if no bin has
+ * enough room, into a new bin. Each token of each document is therefore in exactly one sample, and
+ * the number of threads does not affect which sample that is. An empty document does not form a
+ * piece.
  *
  * The source uses 4 bytes for each piece that is shorter than a bin, 4 bytes for each bin of such
  * pieces, and 16 bytes for each document of @p capacity tokens or more. Creating the source reads
