@@ -92,6 +92,7 @@ struct setup {
     const char *const *fields;
     size_t field_count;
     lx_damage_policy damage;
+    lx_missing_policy missing;
 };
 
 static inline lx_loader_options *make_options(struct setup setup)
@@ -117,6 +118,7 @@ static inline lx_loader_options *make_options(struct setup setup)
     unit_ok(lx_loader_options_set_transform(options, setup.transform, setup.user, &error));
     unit_ok(lx_loader_options_set_columns(options, setup.fields, setup.field_count, &error));
     unit_ok(lx_loader_options_set_damage_policy(options, setup.damage, &error));
+    unit_ok(lx_loader_options_set_missing(options, NULL, setup.missing, &error));
     return options;
 }
 

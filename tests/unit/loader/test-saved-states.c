@@ -253,6 +253,7 @@ static void with_loader(const struct saved_state *kept, struct setup setup,
     lx_source *source = source_of(&sources, json_object_get(kept->file, "source"));
     setup.order = described_order(json_object_get(kept->file, "order"));
     setup.endless = true;
+    setup.missing = LX_MISSING_ZEROS;
     const char *fields[FIELDS_MAX];
     setup.field_count = fields_of(source, fields);
     setup.fields = fields;
