@@ -98,7 +98,8 @@ static PyGetSetDef source_getset[] = {
 static PyMethodDef source_methods[] = {
     {"gather", (PyCFunction)(void (*)(void))lxpy_source_gather, METH_FASTCALL,
      "gather($self, indices, fields, lacking)\n--\n\n"
-     "Return a dict of arrays: records of the named columns, or of all columns for None. Add which\n"
+     "Return a dict of arrays: records of the named columns, or of all columns for None. Add "
+     "which\n"
      "values are present to the dict `lacking`, by name, for the columns that lack some."},
     {NULL},
 };
