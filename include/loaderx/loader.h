@@ -298,9 +298,10 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
 typedef struct lx_loader lx_loader;
 
 /**
- * Opens a loader. The loader reads no values until the first call to lx_loader_next(), but the
- * call looks for missing values of datasets, which takes about 5 nanoseconds for each value;
- * see lx_loader_options_set_missing().
+ * Opens a loader. The loader reads nothing until the first call to lx_loader_next(). However, if
+ * the log or meta.json of a dataset says that values may be missing in a column for which the
+ * policy is #LX_MISSING_RAISE, the call looks at the table rows of that column, which takes about 5
+ * nanoseconds for each value in memory; see lx_loader_options_set_missing().
  *
  * @param[in]  source   The source; the call takes a reference.
  * @param[in]  options  The options; NULL for the defaults.

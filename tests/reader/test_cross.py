@@ -40,6 +40,9 @@ def test_random(maker, seed, folder, library):
     assert plain_text(folder / "d") == wanted
     # Closing syncs everything.
     assert plain_text(folder / "d", durable=True) == wanted
+    with Dataset(folder / "d") as dataset:
+        for one in filter(dataset.is_complete, dataset.meta.fields):
+            assert f" {one.name} missing" not in wanted
 
 
 @pytest.mark.parametrize("seed", range(100, 106))

@@ -89,6 +89,7 @@ DAMAGED_META = [
     *put([*FIELD, "shape"], [1], [2, -1], [2.0], [1] * 33, [1 << 32], [1 << 62, 1 << 62], 2,
          [1 << 62, 0], [0, 1 << 31]),
     *put([*FIELD, "align"], 0, 3, 8192), *put([*FIELD, "dict"], {}, {"bytes": 1, "crc": 0}, 0),
+    *put([*FIELD, "complete"], 1, None, "true"),
     *put(["fields", 0, "shape"], [1]), *put(["deep"], nested(16), {"a": nested(15)}),
     *(without(path) for path in (
         ["format"], ["features"], ["generation"], ["uuid"], ["sealed"], ["length"], ["chunks"],

@@ -289,6 +289,10 @@ class Dataset:
                 return field
         raise OutOfRange(f"no field {name!r}")
 
+    def is_complete(self, field):
+        """Whether no value of the field is missing, as far as section 8.17 tells."""
+        return field.complete and (self.meta.sealed or field.id not in self.state.lacking)
+
     def _words(self, field, index):
         """Return entry and check of a record, and their location: section 8.12."""
         state = self.state

@@ -57,6 +57,8 @@ class State:
         The live updates: index to a dict of field id to the 24 bytes of entry and check.
     place : dict
         The offset in the log of each live update, by (field id, index).
+    lacking : set
+        The ids of the fields with an update, live or not, that is a missing value.
     sequence, crc, synced
         Of the last frame.
     """
@@ -67,6 +69,7 @@ class State:
         self.chunks = {}
         self.updates = {}
         self.place = {}
+        self.lacking = set()
 
     def _drop(self, low, high):
         """Drop the updates of indices in [low, high); the cost depends on the smaller number."""
@@ -85,6 +88,8 @@ class State:
         for field, _, index, words in frame.updates:
             self.updates.setdefault(index, {})[field] = words
             self.place[field, index] = place
+            if not any(words):
+                self.lacking.add(field)
             above = max(above, index + 1)
             place += UPDATE_ITEM.size
         self._drop(frame.length, max(above, self.length))

@@ -156,6 +156,7 @@ class Field:
             raise damaged(f"{where}align {self.align} is no power of two")
         self._read_shape(source, where)
         self._read_dictionary(source, where)
+        self.complete = _typed(source.get("complete", False), bool, where + "complete")
 
     def _read_shape(self, source, where):
         shape = _get(source, "shape", list, where)

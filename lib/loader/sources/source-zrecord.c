@@ -28,8 +28,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
 
 static bool may_be_missing(const lx_source *source, size_t column)
 {
-    (void)source, (void)column;
-    return true;
+    return lx__dataset_may_be_missing(((const zrecord_source *)source)->dataset, column);
 }
 
 static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,

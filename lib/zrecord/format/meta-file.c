@@ -125,12 +125,22 @@ static lx_status read_dict(const json_t *object, lx_compression compression, lx_
                            : lx__json_get_integer(dict, "crc", 0, UINT32_MAX, &ignored, error);
 }
 
+/** Reads whether the field is complete, which a meta.json need not say. */
+static lx_status read_complete(const json_t *object, bool *complete, lx_error *error)
+{
+    *complete = false;
+    return json_object_get(object, "complete") != NULL
+               ? lx__json_get_bool(object, "complete", complete, error)
+               : LX_OK;
+}
+
 static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema *schema,
                             lx_error *error)
 {
     lx_field field = {0};
     const char *stem = NULL, *dtype;
     uint64_t shape[LX_MAX_NDIM], id = 0, align = 0;
+    bool complete;
     if (!json_is_object(object))
         return lx_fail(error, LX_ERR_CORRUPT, "a field must be an object");
     lx_status status = lx__json_get_text(object, "name", &field.name, error);
@@ -156,12 +166,17 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
         status = lx_fail(error, LX_ERR_CORRUPT, "\"align\" must be a power of two");
     if (status == LX_OK)
         status = read_dict(object, field.compression, error);
+    if (status == LX_OK)
+        status = read_complete(object, &complete, error);
     if (status != LX_OK)
         return status;
     field.id = (uint32_t)id;
     field.align = (uint32_t)align;
     field.shape = shape;
-    return lx__schema_add(schema, &field, stem, error);
+    status = lx__schema_add(schema, &field, stem, error);
+    if (status == LX_OK)
+        schema->fields[schema->count - 1]->complete = complete;
+    return status;
 }
 
 static lx_status read_fields(lx__meta *meta, lx_error *error)

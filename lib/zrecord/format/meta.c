@@ -20,11 +20,11 @@ static json_t *field_document(const lx__field *field)
         json_decref(shape);
         return NULL;
     }
-    return json_pack("{s:I, s:s, s:s, s:s, s:o, s:s, s:I, s:n}", "id", (json_int_t)field->shown.id,
-                     "name", field->name, "stem", field->stem, "dtype",
+    return json_pack("{s:I, s:s, s:s, s:s, s:o, s:s, s:I, s:n, s:b}", "id",
+                     (json_int_t)field->shown.id, "name", field->name, "stem", field->stem, "dtype",
                      lx_dtype_get_name(field->shown.dtype), "shape", shape, "compress",
                      lx__compression_name(field->shown.compression), "align",
-                     (json_int_t)field->shown.align, "dict");
+                     (json_int_t)field->shown.align, "dict", "complete", (int)field->complete);
 }
 
 static json_t *chunks_document(uint64_t num, uint64_t size, uint64_t limit, json_t *unfull)
@@ -60,6 +60,8 @@ lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_
         return status;
     lx__uuid_print(meta->uuid, meta->uuid_text);
     meta->schema = lx__schema_copy(schema);
+    for (size_t i = 0; meta->schema != NULL && i < schema->count; i++)
+        meta->schema->fields[i]->complete = true;
     if (meta->schema != NULL)
         meta->document = new_document(meta);
     if (meta->document != NULL)
@@ -177,6 +179,12 @@ lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *nam
 {
     json_t *field = json_array_get(fields_of(meta), position);
     return have_set(json_object_set_new(field, "name", json_string(name)), error);
+}
+
+lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, lx_error *error)
+{
+    json_t *field = json_array_get(fields_of(meta), position);
+    return have_set(json_object_set_new(field, "complete", json_boolean(complete)), error);
 }
 
 /* ---- reading */

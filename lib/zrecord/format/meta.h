@@ -95,6 +95,9 @@ lx_status lx__meta_drop_field(lx__meta *meta, size_t position, lx_error *error);
 /** Renames the field at @p position. */
 lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *name, lx_error *error);
 
+/** Sets whether the field at @p position is complete; see lx__field. */
+lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, lx_error *error);
+
 /** Reads the size and checksum of table @p name from the meta.json of a sealed dataset. */
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
                              lx_error *error);

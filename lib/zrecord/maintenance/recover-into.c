@@ -180,6 +180,8 @@ static lx_status make_log_and_meta(lx__recovery *self, lx_error *error)
         status = lx__create_log(&self->directory, &self->meta, state, error);
     if (status == LX_OK)
         status = lx__meta_unseal(&self->meta, error);
+    for (size_t i = 0; status == LX_OK && i < self->meta.schema->count; i++)
+        status = lx__meta_set_complete(&self->meta, i, false, error); /* rows may be lost */
     if (status == LX_OK)
         status = lx__meta_set_state(&self->meta, state->length, state->chunks, state->chunk_count,
                                     error);

@@ -5,6 +5,18 @@
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/value-rows.h"
 
+bool lx__dataset_may_be_missing(lx_dataset *dataset, size_t field)
+{
+    lx__dataset_lock(dataset);
+    const lx__store *store = dataset->snapshot->store;
+    /* What the log of a sealed dataset says is all in the tables. */
+    bool may = store->meta.sealed
+                   ? !lx__schema_field(store->schema, field)->complete
+                   : lx__state_may_be_missing(&dataset->snapshot->state, store->schema, field);
+    pthread_mutex_unlock(&dataset->mutex);
+    return may;
+}
+
 /** Reads one row after the other. In nearly all of them, the first half alone is not zero, which
  * means that the value is not missing. */
 static void mark_mapped(const lx__snapshot *snapshot, size_t field, const uint64_t *indices,

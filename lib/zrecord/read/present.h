@@ -8,6 +8,9 @@
 
 #include "zrecord/read/dataset.h"
 
+/** Whether a value of a field may be missing in the newest snapshot loaded; if not, no value is. */
+LX_API bool lx__dataset_may_be_missing(lx_dataset *dataset, size_t field);
+
 /**
  * Finds out which records have a value in a field. A damaged value counts as present.
  *

@@ -128,6 +128,12 @@ lx_status lx__table_writer_add_row(lx__table_writer *tables, lx_error *error)
     return LX_OK;
 }
 
+void lx__table_files_note_missing(lx__table_files *files, const uint8_t *offset_rows, size_t count)
+{
+    for (size_t i = 0; i < count && !files->missing; i++)
+        files->missing = lx__load_le64(offset_rows + i * LX__OFFSET_ROW) == 0;
+}
+
 lx_status lx__table_writer_write(lx__table_writer *tables, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -135,7 +141,8 @@ lx_status lx__table_writer_write(lx__table_writer *tables, lx_error *error)
         return LX_OK;
     tables->dirty = true;
     for (size_t i = 0; status == LX_OK && i < tables->field_count; i++) {
-        const lx__table_files *files = &tables->fields[i];
+        lx__table_files *files = &tables->fields[i];
+        lx__table_files_note_missing(files, files->offset_rows, tables->count);
         status = lx__file_write(&files->offsets, files->offset_rows, tables->count * LX__OFFSET_ROW,
                                 tables->first * LX__OFFSET_ROW, error);
         if (status == LX_OK)

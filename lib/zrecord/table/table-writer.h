@@ -21,6 +21,8 @@ typedef struct lx__table_files {
     lx__file checks;
     uint8_t *offset_rows; /**< Buffered rows of the offset table. */
     uint8_t *check_rows;  /**< Buffered rows of the check table. */
+    bool missing;         /**< A missing value was written to the tables. */
+    bool marked;          /**< The frame under construction has a marker that says so. */
 } lx__table_files;
 
 typedef struct lx__table_writer {
@@ -44,6 +46,10 @@ void lx__table_writer_close(lx__table_writer *tables);
  * each record, @p stride bytes apart; the CRCs of the entries do not include the index CRC yet. */
 lx_status lx__table_writer_append(lx__table_writer *tables, const lx__entry *entries, size_t stride,
                                   uint64_t records, lx_error *error);
+
+/** Looks for missing values in rows of the offset table that are written. All other rows have a
+ * nonzero byte in their first half. */
+void lx__table_files_note_missing(lx__table_files *files, const uint8_t *offset_rows, size_t count);
 
 /** Adds a row of missing values to the buffer; lx__table_writer_put() then sets its entries. */
 lx_status lx__table_writer_add_row(lx__table_writer *tables, lx_error *error);

@@ -263,6 +263,11 @@ static lx_status add_update(replay *r, uint32_t id, uint64_t index, const uint8_
         !lx__schema_find_id(r->schema, id, &field))
         return LX_OK;
     r->next_field = field + 1 < r->schema->count ? field + 1 : 0;
+    lx__entry entry = lx__entry_load(rows, rows + LX__OFFSET_ROW);
+    if (lx__entry_is_missing(&entry))
+        r->state->missing[field / 64] |= 1ull << field % 64;
+    if (index == LX__MISSING_MARKER)
+        return LX_OK;
     lx__update *update = &r->pending[r->pending_count++];
     update->index = index;
     update->field = field;

@@ -9,6 +9,10 @@
 #include "zrecord/wal/wal.h"
 #include "zrecord/wal/overlay.h"
 
+/** The index of a marker: an update that replaces no row, but says that a row of the tables has a
+ * missing value in its field. */
+#define LX__MISSING_MARKER UINT64_MAX
+
 /** A committed state. Copy it with lx__state_copy() and free it with lx__state_free(). Copies share
  * large members until one of the copies changes them. */
 typedef struct lx__state {
@@ -24,6 +28,9 @@ typedef struct lx__state {
     size_t chunk_count;
     size_t chunk_capacity;
     lx__overlay overlay;
+    /** A bit for each field of the schema: some update in these frames is a missing value, or a
+     * marker. */
+    uint64_t missing[LX_MAX_FIELDS / 64];
 } lx__state;
 
 /** Which frames to replay. */
@@ -52,6 +59,14 @@ lx_status lx__state_replay_to(lx__state *state, lx__wal_reader *log, const lx_sc
  * to the state. */
 lx_status lx__state_check_rest(const lx__state *state, lx__wal_reader *log, const lx_schema *schema,
                                uint64_t end, lx_error *error);
+
+/** Whether a value of the field at @p position may be missing. */
+static inline bool lx__state_may_be_missing(const lx__state *state, const lx_schema *schema,
+                                            size_t position)
+{
+    return !lx__schema_field(schema, position)->complete ||
+           (state->missing[position / 64] >> position % 64 & 1) != 0;
+}
 
 /** Copies a state in constant time. */
 void lx__state_copy(lx__state *copy, const lx__state *state);

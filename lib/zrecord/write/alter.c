@@ -105,8 +105,11 @@ static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed
         lx_field shown = field->shown;
         if (i == renamed)
             shown.name = name;
-        if (i != self->dropped)
-            status = lx__schema_add(self->schema, &shown, field->stem, error);
+        if (i == self->dropped)
+            continue;
+        status = lx__schema_add(self->schema, &shown, field->stem, error);
+        if (status == LX_OK)
+            self->schema->fields[self->schema->count - 1]->complete = field->complete;
     }
     return status;
 }
@@ -217,6 +220,9 @@ static lx_status add(lx_writer *writer, void *user, lx_error *error)
         status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
     if (status == LX_OK)
         status = lx__schema_add(self.schema, field, stem, error);
+    if (status == LX_OK) /* its values are missing in all records */
+        self.schema->fields[self.schema->count - 1]->complete = writer->committed.state.rows == 0 &&
+                                                                writer->length == 0;
     if (status == LX_OK)
         status = make_field(&self, stem, error);
     end(&self);

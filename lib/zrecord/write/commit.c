@@ -175,6 +175,19 @@ static void add_update(lx_writer *writer, size_t field, uint64_t index, const lx
     lx__frame_add_update(&writer->wal.frame, &item);
 }
 
+/** Adds a marker for each field of which rows with missing values are in the tables, if nothing says
+ * so yet. */
+static void add_markers(lx_writer *writer)
+{
+    static const lx__entry missing;
+    for (size_t i = 0; i < writer->tables.field_count; i++) {
+        lx__table_files *files = &writer->tables.fields[i];
+        files->marked = files->missing && lx__schema_field(writer->meta.schema, i)->complete;
+        if (files->marked)
+            add_update(writer, i, LX__MISSING_MARKER, &missing);
+    }
+}
+
 /** Adds the entries to @p frame: updates, as well as rows that are not in the tables. */
 static void add_entries(lx_writer *writer, const lx__frame *frame)
 {
@@ -205,14 +218,15 @@ static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, 
         (void)lx__applied_add_chunks(&writer->applied, lx__write_ring_at(&writer->ring, i), NULL);
     lx__applied_sort_chunks(&writer->applied);
     uint64_t rows = frame->length > first ? frame->length - first : 0;
-    lx_status status =
-        lx__frame_begin(&writer->wal.frame, writer->applied.grown_count,
-                        rows * writer->tables.field_count + writer->applied.updates.count, error);
+    lx_status status = lx__frame_begin(
+        &writer->wal.frame, writer->applied.grown_count,
+        (rows + 1) * writer->tables.field_count + writer->applied.updates.count, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < writer->applied.grown_count; i++)
         lx__frame_add_chunk(&writer->wal.frame, &writer->applied.grown[i]);
     add_entries(writer, frame);
+    add_markers(writer);
     lx__frame_finish(&writer->wal.frame, frame, &writer->wal.identity);
     return LX_OK;
 }
@@ -349,6 +363,9 @@ static void adopt(lx_writer *writer, const lx__frame *frame)
         lx__chunk_files_committed(&writer->flush.workers[i].flush_task.chunks, applied->grown,
                                   applied->grown_count);
     applied->grown_count = 0;
+    for (size_t i = 0; i < writer->tables.field_count; i++)
+        if (writer->tables.fields[i].marked)
+            writer->meta.schema->fields[i]->complete = false;
     adopt_updates(writer);
     writer->calls.committed = writer->calls.applied;
 }

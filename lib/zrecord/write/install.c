@@ -110,6 +110,20 @@ static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_err
     return status;
 }
 
+/** Sets in the new meta.json which fields are complete: with new tables, those without a missing
+ * value; otherwise, those that were complete and got no marker since. */
+static lx_status set_complete(lx__install *self, lx_error *error)
+{
+    const lx_writer *writer = self->writer;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < writer->meta.schema->count; i++) {
+        bool complete = self->new_tables ? !self->tables.fields[i].missing
+                                         : lx__schema_field(writer->meta.schema, i)->complete;
+        status = lx__meta_set_complete(&self->meta, i, complete, error);
+    }
+    return status;
+}
+
 lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx_error *error)
 {
     lx__frame_builder builder = {0};
@@ -123,6 +137,8 @@ lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx
         status = add_updates(self, &builder, live, sorted, count, error);
     if (status == LX_OK)
         status = write_log(self, &builder, error);
+    if (status == LX_OK)
+        status = set_complete(self, error);
     lx__free(sorted);
     lx__frame_builder_free(&builder);
     return status;
@@ -206,6 +222,8 @@ static void adopt(lx__install *self)
         self->state = (lx__state){0};
         writer->wal.retry_at = 0;
     }
+    for (size_t i = 0; self->new_tables && i < self->tables.field_count; i++)
+        writer->meta.schema->fields[i]->complete = !self->tables.fields[i].missing;
     if (self->tables.fields != NULL) {
         lx__table_writer_close(&writer->tables);
         writer->tables = self->tables;

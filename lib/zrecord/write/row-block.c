@@ -79,12 +79,12 @@ lx_status lx__row_block_next(lx__row_block *block, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__row_block_write(const lx__row_block *block, const lx__table_writer *tables,
-                              lx_error *error)
+lx_status lx__row_block_write(const lx__row_block *block, lx__table_writer *tables, lx_error *error)
 {
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < tables->field_count; i++) {
-        const lx__table_files *files = &tables->fields[i];
+        lx__table_files *files = &tables->fields[i];
+        lx__table_files_note_missing(files, lx__row_block_offset_row(block, i, 0), block->count);
         status = lx__file_write(&files->offsets, lx__row_block_offset_row(block, i, 0),
                                 block->count * LX__OFFSET_ROW, block->first * LX__OFFSET_ROW,
                                 error);

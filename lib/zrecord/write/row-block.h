@@ -30,7 +30,7 @@ lx_status lx__row_block_open(lx__row_block *block, const lx_writer *writer, lx_e
 lx_status lx__row_block_next(lx__row_block *block, lx_error *error);
 
 /** Writes the records to the same rows of @p tables. */
-lx_status lx__row_block_write(const lx__row_block *block, const lx__table_writer *tables,
+lx_status lx__row_block_write(const lx__row_block *block, lx__table_writer *tables,
                               lx_error *error);
 
 /** Starts again at the first record. */

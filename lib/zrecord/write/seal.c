@@ -59,6 +59,40 @@ static lx_status trim_chunks(lx__install *next, lx_error *error)
     return status;
 }
 
+/** Looks for missing values in the rows of a table. */
+static lx_status find_missing(const lx__table_files *files, uint64_t rows, bool *missing,
+                              lx_error *error)
+{
+    uint8_t block[1024 * LX__OFFSET_ROW];
+    lx__table_files found = {0};
+    lx_status status = LX_OK;
+    for (uint64_t at = 0; status == LX_OK && at < rows && !found.missing; at += 1024) {
+        size_t here = rows - at < 1024 ? (size_t)(rows - at) : 1024;
+        status = lx__file_read(&files->offsets, block, here * LX__OFFSET_ROW, at * LX__OFFSET_ROW,
+                               error);
+        if (status == LX_OK)
+            lx__table_files_note_missing(&found, block, here);
+    }
+    *missing = found.missing;
+    return status;
+}
+
+/** Sets in the new meta.json which fields are complete. The log no longer counts, and nothing will
+ * change, so this is exact. */
+static lx_status set_complete(lx__install *next, lx_error *error)
+{
+    const lx_writer *writer = next->writer;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && !next->new_tables && i < writer->tables.field_count;
+         i++) {
+        bool missing;
+        status = find_missing(&writer->tables.fields[i], next->state.length, &missing, error);
+        if (status == LX_OK)
+            status = lx__meta_set_complete(&next->meta, i, !missing, error);
+    }
+    return status;
+}
+
 /** Makes everything that the new meta.json will name durable, at its final size. If there is a new
  * generation, it has tables and a log of its own, so that nothing is truncated that readers of the
  * current generation need. */
@@ -86,6 +120,8 @@ static lx_status seal_into(lx__install *next, lx__table_seal *seals, size_t tabl
     }
     if (status == LX_OK)
         status = trim_all(next, seals, error);
+    if (status == LX_OK)
+        status = set_complete(next, error);
     if (status == LX_OK)
         status = lx__meta_seal(&next->meta, seals, tables, error);
     return status == LX_OK ? lx__install_finish(next, error) : status;
