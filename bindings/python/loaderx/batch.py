@@ -23,7 +23,8 @@ class Batch(Dict[str, Any]):
         Whether each record counts. False marks padding: records that are repeated so that all ranks
         have the same number of batches. An evaluation must leave them out.
     index : array of int64
-        The index of each record in the source: ``source[batch.index]`` reads them again.
+        The index of each record in the source: ``source[batch.index]`` reads them again, and
+        `Loader.explain` tells where they come from.
     position : int
         The position in the global order at which the batches of all ranks for this step begin:
         ``loader.seek(batch.position)`` returns to them.

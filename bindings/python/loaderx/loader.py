@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
+from ._explain import Planner
 from ._loader_stats import LoaderStats
 from ._missing import missing_rules
 from ._output_names import choose_output
@@ -19,6 +20,7 @@ from .batch import Batch, register_batches
 from .orders import Budgeted, Order, Sequential
 from .orders.order import to_json
 from .ranks import choose_rank
+from .sources.null import NullDataset
 from .sources.source import as_source, describe
 
 __all__ = ['Loader', 'generator']
@@ -241,6 +243,8 @@ class Loader(_core.Loader):
     """
 
     _shown: Tuple[str, Order, str]    # the source, the order, and the batch size and the rank
+    _plan: Callable[[], Planner]      # makes the planner of explain()
+    _planner: Optional[Planner] = None
 
     def __new__(
         cls: Type[_Self],
@@ -330,7 +334,54 @@ class Loader(_core.Loader):
         )
         sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
         made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'
+        made._plan = lambda: Planner(
+            Loader(NullDataset._of(core), batch_size=batch_size, order=order, epochs=None,
+                   rank=rank, world=world, drop_last=drop_last, uneven=uneven, threads=0),
+            source, order, order_core, (batch_size or 1, rank, world), end if ends else None)
         return made
+
+    def explain(self, step: Union[int, Batch]) -> List[Dict[str, Any]]:
+        """Return which records are in a batch, and where they are read from, without reading them.
+
+        The position of the loader does not change.
+
+        Parameters
+        ----------
+        step : int or Batch
+            The number of a batch of this rank, counted from position 0 with the batch size and the
+            ranks of this loader, 0 for the first; or a batch of this loader. Finding the number
+            takes constant time except with a `Budgeted` order, whose epochs up to there are cut
+            into batches.
+
+        Returns
+        -------
+        list of dict
+            For each record: ``index``, its index in the source; ``real``, False if it is padding;
+            with a `Blend`, ``set``, the number of the part of the order; and ``read``, a list of
+            pairs, for sources side by side one each: the path of the source, or its description if
+            it has no path, and the index of the record in it. Records that are skipped because they
+            are damaged are included.
+
+        Raises
+        ------
+        IndexError
+            The step is beyond the end of a Nanoset, or this rank has no batches.
+
+        Examples
+        --------
+        >>> np.save('wiki.npy', np.arange(6))
+        >>> both = ConcatDataset(['wiki.npy', np.arange(4)])
+        >>> loader = Loader(both, batch_size=2, order=Sequential())
+        >>> for record in loader.explain(3):
+        ...     print(record)
+        {'index': 6, 'real': True, 'read': [('ndarray int64[4]', 0)]}
+        {'index': 7, 'real': True, 'read': [('ndarray int64[4]', 1)]}
+        >>> loader.explain(2)[1]['read']
+        [('wiki.npy', 5)]
+        """
+        if self._planner is None:
+            self._planner = self._plan()
+        return self._planner.explain(step)
 
     def state_dict(self) -> Dict[str, Any]:
         """Return the position of the loader as a small JSON-compatible dict (version 1).

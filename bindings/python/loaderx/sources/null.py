@@ -45,6 +45,13 @@ class NullDataset(Records):
         self._source = _core.source_null(as_source(source))
         self._nameless = False
 
+    @classmethod
+    def _of(cls, source: _core.Source) -> NullDataset:
+        """Return a placeholder for a source of the extension module."""
+        made = object.__new__(cls)
+        made._source, made._nameless = _core.source_null(source), False
+        return made
+
     def __reduce__(self) -> Any:
         raise TypeError('a NullDataset cannot be pickled: create another one from its source')
 

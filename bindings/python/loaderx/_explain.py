@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Where the records of a batch come from, found without reading them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._check import natural
+from .batch import Batch
+from .orders import Blend, Budgeted, Order
+from .sources import ConcatDataset, SubsetDataset
+from .sources.source import as_source, describe
+
+__all__ = ['Planner']
+
+Origin = Tuple[str, int]    # a source, by its path if it has one, and the index of a record in it
+
+
+class Planner:
+    """Explains batches of a loader.
+
+    Parameters
+    ----------
+    loader : Loader
+        A loader with the same order, batches and ranks that reads nothing.
+    source
+        The source of the loader that is explained.
+    order, core
+        The order, as an object of the caller and of the extension module.
+    batch
+        The batch size, the rank, and the number of ranks.
+    end : int, optional
+        The position at which the run ends for good.
+    """
+
+    def __init__(self, loader: Any, source: Any, order: Order, core: _core.Order,
+                 batch: Tuple[int, int, int], end: Optional[int]) -> None:
+        self._loader, self._source, self._order, self._core = loader, source, order, core
+        self._size, self._rank, self._world = batch
+        self._end = end
+        self._lock = threading.Lock()    # protects the position of the loader
+
+    def explain(self, step: Union[int, Batch]) -> List[Dict[str, Any]]:
+        """Return a dict for each record of a batch of this rank; see `Loader.explain`."""
+        with self._lock:
+            position = step.position if isinstance(step, Batch) else self._find(step)
+            if self._end is not None and position >= self._end:
+                raise IndexError(f'step {step} is beyond the end of the run')
+            self._loader.seek(position)
+            batch = next(self._loader)
+        indices = batch.index.tolist()
+        return [{'index': index, 'real': real, **chosen, 'read': read}
+                for index, real, chosen, read in zip(
+                    indices, batch.real.tolist(), self._sets(position, len(indices)),
+                    _locate(self._source, indices))]
+
+    def _find(self, step: int) -> int:
+        """Return the position of a batch, counted from the beginning of the first epoch."""
+        number = natural('step', step)
+        if isinstance(self._order, Budgeted):
+            return self._find_budgeted(number)
+        self._loader.seek(0)
+        batches = len(self._loader)
+        if batches == 0:
+            raise IndexError('this rank has no batches')
+        epoch, number = divmod(number, batches)
+        return epoch * self._core.length + number * self._size * self._world
+
+    def _find_budgeted(self, number: int) -> int:
+        epoch = 0
+        while True:    # the number of batches in an epoch depends on the order of its records
+            self._loader.seek(epoch * self._core.length)
+            batches = len(self._loader)
+            if batches == 0:
+                raise IndexError('this rank has no batches')
+            if number < batches:
+                break
+            epoch, number = epoch + 1, number - batches
+        for _ in range(number):
+            next(self._loader)
+        position: int = self._loader.tell()
+        return position
+
+    def _sets(self, position: int, count: int) -> List[Dict[str, int]]:
+        """Return the number of each record's part in a Blend."""
+        if not isinstance(self._order, Blend):
+            return [{}] * count
+        length = self._core.length
+        epoch, first = divmod(position, length)
+        first += (self._rank - first) % self._world    # positions of a rank are congruent to it
+        places = (epoch * length + (first + i * self._world) % length for i in range(count))
+        return [{'set': int(np.argmax(_core.count_sets(self._core, place, place + 1)))}
+                for place in places]
+
+
+def _locate(source: Any, indices: Sequence[int]) -> List[List[Origin]]:
+    """Return what is read for each index of a source: one record of each source side by side."""
+    if isinstance(source, Mapping):
+        return _beside(list(source.values()), indices)
+    if isinstance(source, (tuple, list)) and not (source and isinstance(source[0], Mapping)):
+        return _beside(source, indices)
+    if isinstance(source, ConcatDataset):
+        return _locate_concatenated(source, indices)
+    if isinstance(source, SubsetDataset):
+        chosen = np.arange(as_source(source.dataset).length)[source._indices]
+        return _locate(source.dataset, chosen[list(indices)].tolist())
+    name = _name(source)
+    return [[(name, index)] for index in indices]
+
+
+def _beside(sources: Sequence[Any], indices: Sequence[int]) -> List[List[Origin]]:
+    return [sum(parts, []) for parts in zip(*(_locate(one, indices) for one in sources))]
+
+
+def _locate_concatenated(source: ConcatDataset, indices: Sequence[int]) -> List[List[Origin]]:
+    ends = np.cumsum([as_source(one).length for one in source.datasets]).tolist()
+    numbers = np.searchsorted(ends, indices, 'right').tolist()
+    return [_locate(source.datasets[number], [index - (ends[number - 1] if number else 0)])[0]
+            for number, index in zip(numbers, indices)]
+
+
+def _name(source: Any) -> str:
+    """Return the path of a source, or its description if it has none."""
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return os.fsdecode(source)
+    path = getattr(source, 'path', None) or getattr(source, '_path', None)
+    return path if isinstance(path, str) else describe(source)
