@@ -309,5 +309,57 @@ START_TEST(a_checkpoint_finds_complete_fields)
 }
 END_TEST
 
+static bool may_be_missing(const char *path)
+{
+    lx_dataset *dataset = open_placed(path, (struct placed){.access = LX_ACCESS_MMAP});
+    bool may = lx__dataset_may_be_missing(dataset, 0);
+    lx_dataset_close(dataset);
+    return may;
+}
+
+/** Creates the dataset "d" of 20,000 records, whose rows are in the tables, in a scratch
+ * directory. */
+static char *make_records(bool lacks_one)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    const uint64_t number = 5;
+    const lx_value none = {NULL, LX_NONE}, some = {&number, 8};
+    lx_schema *schema = lx_schema_new();
+    lx_writer *writer;
+    unit_ok(lx_schema_add_field(schema, "a", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_writer_create("copy", schema, NULL, &writer, &error));
+    unit_ok(lx_writer_close(writer, &error));
+    unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
+    lx_schema_free(schema);
+    for (int i = 0; i < 20000; i++)
+        unit_ok(lx_writer_append(writer, i == 4000 && lacks_one ? &none : &some, 1, NULL, &error));
+    unit_ok(lx_writer_close(writer, &error));
+    return scratch;
+}
+
+START_TEST(copies_know_what_is_missing)
+{
+    for (int lacks = 0; lacks < 2; lacks++) {
+        lx_error error = LX_ERROR_INIT;
+        char *scratch = make_records(lacks != 0);
+        lx_writer *writer;
+        lx_dataset *dataset = open_placed("d", (struct placed){.access = LX_ACCESS_MMAP});
+        unit_ok(lx_dataset_backup(dataset, "backup", NULL, NULL, &error));
+        unit_ok(lx_writer_open("copy", NULL, &writer, &error));
+        unit_ok(lx_writer_copy(writer, dataset, NULL, 20000, NULL, &error));
+        unit_ok(lx_writer_close(writer, &error));
+        lx_dataset_close(dataset);
+        ck_assert_int_eq(may_be_missing("backup"), lacks);
+        ck_assert_int_eq(may_be_missing("copy"), lacks);
+        /* A recovery cannot rely on anything. */
+        unit_ok(lx_dataset_recover("d", "recovered", NULL, NULL, &error));
+        ck_assert(may_be_missing("recovered"));
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
 UNIT_MAIN("zrecord/present", finds_the_values_that_are_missing, a_damaged_value_counts_as_present,
-          a_complete_field_lacks_no_value, a_checkpoint_finds_complete_fields)
+          a_complete_field_lacks_no_value, a_checkpoint_finds_complete_fields,
+          copies_know_what_is_missing)
