@@ -176,6 +176,7 @@ static lx_loader *open_loader(lx_dataset *dataset, lx_source **source)
     PLAIN_OK(lx_loader_options_set_shuffle(options, 3, &error));
     PLAIN_OK(lx_loader_options_set_epoch_count(options, 0, &error));
     PLAIN_OK(lx_loader_options_set_reader_count(options, 2, &error));
+    PLAIN_OK(lx_loader_options_set_missing(options, NULL, LX_MISSING_ZEROS, &error));
     PLAIN_OK(lx_loader_open(*source, options, &loader, &error));
     lx_loader_options_free(options);
     return loader;

@@ -71,7 +71,7 @@ def _unflatten(names: Tuple[str, ...], values: Iterable[Any]) -> Batch:
 
 
 def register_batches() -> None:
-    """Make JAX, if the program uses it, treat batches as dicts, which it does only for type dict."""
+    """Make JAX, if the program uses it, treat batches as dicts."""
     global _registered
     jax: Any = sys.modules.get('jax')
     if not _registered and hasattr(jax, 'tree_util'):
