@@ -52,7 +52,8 @@ def main():
             data, batch_size=BATCH, order=lx.Shuffle(seed=1), epochs=None, drop_last=True
         ) as loader:
             batches = iter(loader)
-            epoch = [next(batches) for _ in range(len(loader))]  # the first: every CRC is checked
+            # In the first epoch, every CRC is checked.
+            epoch = [next(batches) for _ in range(len(data) // BATCH)]
             for _ in range(ROUNDS):
                 rates["NumPy, x[idx]; y[idx]"].append(
                     rate(lambda: numpy_epoch(images, labels, order))

@@ -42,6 +42,6 @@ for step, batch in enumerate(loader):
 
 resumed = lx.Loader(packed, batch_size=8, order=lx.Shuffle(seed=42), epochs=1, start=88)
 loader.load_state_dict(state)
-same = np.array_equal(next(iter(loader))['tokens'], next(iter(resumed))['tokens'])
+same = np.array_equal(next(loader)['tokens'], next(resumed)['tokens'])
 print('resumed by its state and by the count of samples:', 'the same' if same else 'NOT the same')
 assert same

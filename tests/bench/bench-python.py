@@ -80,7 +80,7 @@ def compare_loaders(report, folder, idx_folder, rounds):
     for threads in (None, 0, 1, 2):
         loader = lx.Loader(dataset, fields=['data', 'label'], batch_size=BATCH, epochs=None,
                            order=lx.Shuffle(seed=SEED), threads=threads, drop_last=True)
-        for _ in range(len(loader)):    # the first epoch verifies
+        for _ in range(len(dataset) // BATCH):    # the first epoch verifies
             batch = next(loader)
         assert batch['data'].shape == (BATCH, 28, 28) and len(batch['label']) == BATCH
         name = {None: 'as many threads as CPUs', 1: '1 thread'}.get(threads, f'{threads} threads')
