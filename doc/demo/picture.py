@@ -31,7 +31,7 @@ def main():
     with lx.open(wanted.data) as data, lx.Loader(
         data, batch_size=ROWS * COLUMNS, order=lx.Shuffle(seed=42)
     ) as loader:
-        batch = next(iter(loader))
+        batch = loader.peek()
 
     figure = plt.figure(figsize=(11, 5), layout="constrained")
     left, right = figure.subfigures(1, 2)

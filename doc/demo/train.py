@@ -69,18 +69,19 @@ def main():
         if wanted.resume:
             step = load(checkpoint, model, loader)
             print(f"resumed after step {step}, position {loader.tell()}, threads={wanted.threads}")
+        per_epoch = len(loader) // wanted.epochs
         for batch in loader:
             digest = zlib.crc32(batch["label"], zlib.crc32(batch["data"]))
-            rate = RATE * (1 - step / (wanted.epochs * len(loader)))
+            rate = RATE * (1 - step / len(loader))
             loss = model.step(batch["data"], batch["label"], rate)
             step += 1
             log.write(f"{step} {loader.tell()} {digest:08x} {loss!r}\n")
             log.flush()
             if step % CHECKPOINT_STEPS == 0:
                 save(checkpoint, model, loader.state_dict(), step)
-            if step % len(loader) == 0:
+            if step % per_epoch == 0:
                 accuracies.append((step, model.accuracy(test_images, test_labels)))
-                print(f"epoch {step // len(loader)}: test accuracy {accuracies[-1][1]:.2%}")
+                print(f"epoch {step // per_epoch}: test accuracy {accuracies[-1][1]:.2%}")
             if wanted.tell:
                 print(f"step {step}", flush=True)
 

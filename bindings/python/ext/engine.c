@@ -231,16 +231,22 @@ PyObject *lxpy_engine_fail_closed(lxpy_engine *self)
     return NULL;
 }
 
+int lxpy_engine_check_transform(lxpy_engine *self)
+{
+    if (self->loader == NULL || !lxpy_in_transform(self))
+        return 0;
+    lxpy_raise_status(self->state, LX_ERR_STATE,
+                      "a transform cannot use the loader that is waiting for it");
+    return -1;
+}
+
 /** Takes the lock of an open loader. Returns -1 with an exception on failure. */
 static int enter(lxpy_engine *self)
 {
     if (has_orphans)
         close_orphans();
-    if (self->loader != NULL && lxpy_in_transform(self)) {
-        lxpy_raise_status(self->state, LX_ERR_STATE,
-                          "a transform cannot use the loader that is waiting for it");
+    if (lxpy_engine_check_transform(self) < 0)
         return -1;
-    }
     if (lxpy_lock_take(&self->lock) < 0)
         return -1;
     if (self->loader != NULL)
@@ -275,16 +281,19 @@ static int repeat_interrupted(lxpy_engine *self)
     return self->interrupted ? lxpy_engine_seek(self, self->interrupted_at, NULL) : 0;
 }
 
-int lxpy_engine_continue(lxpy_engine *self)
+int lxpy_engine_continue(lxpy_engine *self, uint64_t end, PyObject *pass)
 {
     if (repeat_interrupted(self) < 0 || enter(self) < 0)
         return -1;
     lx_loader *loader = self->loader;
-    /* a kept batch belongs to the current epoch */
-    if (self->kept == NULL && self->end == UINT64_MAX)
+    if (self->kept == NULL) /* a kept batch belongs to the current epoch */
         LXPY_WITHOUT_GIL(lx_loader_next_epoch(loader));
+    bool ended = self->loader != NULL && lxpy_engine_tell(self) >= end;
+    /* Before other threads, which wait for the lock in the pass, can take a batch of the next. */
+    if (ended && pass != NULL)
+        lxpy_pass_end(pass);
     lxpy_lock_release(&self->lock);
-    return 0;
+    return ended;
 }
 
 /** Moves to a position or, if @p text is not NULL, to that of a state; @p changed tells whether
@@ -371,18 +380,37 @@ static PyObject *return_safely(lxpy_engine *self, PyObject *value, uint64_t posi
     return PyErr_CheckSignals() == 0 ? take_kept(self) : NULL;
 }
 
-PyObject *lxpy_engine_next(lxpy_engine *self)
+PyObject *lxpy_engine_peek(lxpy_engine *self)
+{
+    uint64_t before = self->loader != NULL ? lxpy_engine_tell(self) : 0;
+    PyObject *value = lxpy_engine_next(self, NULL);
+    if (value != NULL && self->kept == NULL) {
+        self->kept = Py_NewRef(value);
+        self->kept_at = before;
+    } else if ((value != NULL || PyErr_Occurred()) && self->loader != NULL &&
+               lxpy_engine_tell(self) > before) {
+        /* The batch failed, or another thread has peeked in the meantime: it must be read again. */
+        self->interrupted = true;
+        self->interrupted_at = before;
+    }
+    return value;
+}
+
+PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
 {
     for (;;) {
         lx_error error = LX_ERROR_INIT;
         lx_batch *batch;
         lx_status status;
+        if (lxpy_pass_has_ended(pass))
+            return NULL;
         if (self->kept != NULL && self->loader != NULL)
             return take_kept(self);
         if (repeat_interrupted(self) < 0 || enter(self) < 0)
             return NULL;
         lx_loader *loader = self->loader;
-        if (lx_loader_tell(loader) >= self->end) /* a start or a state may lie beyond the end */
+        /* Another thread may have ended the pass; a start or a state may lie beyond the end. */
+        if (lxpy_pass_has_ended(pass) || lx_loader_tell(loader) >= self->end)
             status = LX_END;
         else
             LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, LXPY_SLICE_NS, &batch, &error));

@@ -30,9 +30,9 @@ typedef struct lxpy_engine {
     lxpy_result *results;    /**< Results that next has not returned yet. */
     uint64_t end;            /**< The position at which iteration ends for good, or UINT64_MAX. */
     uint64_t failures;       /**< Number of batches of the library whose transform failed. */
-    bool interrupted;        /**< Ctrl-C interrupted the transform of a batch. */
+    bool interrupted;        /**< Ctrl-C interrupted the transform of a batch, or peek failed. */
     uint64_t interrupted_at; /**< The position of that batch, which the next call repeats. */
-    PyObject *kept;          /**< The batch that an interrupted call of next had taken, or NULL. */
+    PyObject *kept;          /**< The batch that peek, or an interrupted call of next, has taken. */
     uint64_t kept_at;        /**< The position of @ref kept. */
     lxpy_lock lock;          /**< Held by calls that may wait: next, seek. */
     unsigned forks;          /**< Fork count of the process that opened the engine. */
@@ -57,22 +57,32 @@ void lxpy_engine_close(lxpy_engine *engine);
  * SystemExit. Returns NULL. */
 PyObject *lxpy_engine_fail_closed(lxpy_engine *engine);
 
-/** If Ctrl-C interrupted a call of next, seeks back to the batch of that call, so that the state of
- * the loader does not count the batch as returned; returns -1 with an exception set on failure.
- * This function may wait for running transforms that the interrupted call did not wait for. */
+/** Returns -1 with an exception set if this thread runs a transform of the open engine, whose other
+ * calls may wait for it. */
+int lxpy_engine_check_transform(lxpy_engine *engine);
+
+/** If Ctrl-C interrupted a call of next, or peek has taken a batch, seeks back to that batch, so
+ * that the state of the loader does not count the batch as returned; returns -1 with an exception
+ * set on failure. This function may wait for running transforms that the interrupted call did not
+ * wait for. */
 int lxpy_engine_rewind(lxpy_engine *engine);
 
 /** Returns the position after the last batch that was returned to Python; the loader must be
  * open. */
 uint64_t lxpy_engine_tell(const lxpy_engine *engine);
 
-/** Continues with the next epochs after the end, unless iteration ends there for good; returns -1
- * with an exception set on failure. */
-int lxpy_engine_continue(lxpy_engine *engine);
+/** Moves to the next epochs if no batch of the current ones is left. Returns 1 if the position is
+ * at least @p end, 0 if not, and -1 with an exception set on failure. If it returns 1, it also ends
+ * @p pass, unless that is NULL. */
+int lxpy_engine_continue(lxpy_engine *engine, uint64_t end, PyObject *pass);
 
 /** Returns the next batch for Python. Returns NULL with an exception set on failure, and NULL
- * without an exception at the end. */
-PyObject *lxpy_engine_next(lxpy_engine *engine);
+ * without an exception at the end, or if @p pass is not NULL and has ended. */
+PyObject *lxpy_engine_next(lxpy_engine *engine, PyObject *pass);
+
+/** Returns the batch that lxpy_engine_next() returns next, without moving; fails and ends as that
+ * function does. */
+PyObject *lxpy_engine_peek(lxpy_engine *engine);
 
 /** Seeks to a position or, if @p text is not NULL, to the position of the state @p text; returns -1
  * with an exception set on failure. */
@@ -84,6 +94,26 @@ int lxpy_engine_restore_changed(lxpy_engine *engine, const char *text);
 /** Registers an exit function that closes all engines while their threads can still use the
  * interpreter. */
 int lxpy_engine_watch_exit(void);
+
+/* ---- pass.c */
+
+/** Creates an iterator over the batches of @p loader, a Loader; returns NULL with an exception set
+ * on failure. */
+PyObject *lxpy_pass_new(lxpy_state *state, PyObject *loader);
+
+/** Ends the iterator, which then raises StopIteration. */
+void lxpy_pass_end(PyObject *pass);
+
+/** Whether the iterator has ended; false for NULL. */
+bool lxpy_pass_has_ended(PyObject *pass);
+
+/* ---- loader.c */
+
+/** Returns the next batch of @p pass, the iterator of @p loader, as lxpy_engine_next() does. */
+PyObject *lxpy_loader_next(PyObject *loader, PyObject *pass);
+
+/** Forgets the only iterator of @p loader, which has ended. */
+void lxpy_loader_release(PyObject *loader);
 
 /* ---- transform.c */
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Loader: returns batches. The implementation is in engine.c. */
+/* Loader: returns batches. The implementation is in engine.c.
+ *
+ * A Loader is an iterator over itself, which continues after each end of its epochs. loaderx.Loader
+ * gives each of its passes a Loader, and an iterator that ends with the pass (pass.c). */
 #include "engine.h"
 #include "log.h"
 
@@ -10,6 +13,7 @@ typedef struct loader {
     PyObject_HEAD
     lxpy_engine *engine;
     uint64_t begun_ns, ended_ns; /* when the first call of next() began, and the last one ended */
+    PyObject *pass; /**< The iterator that has not ended, borrowed; or NULL. */
 } loader;
 
 /* ---- opening */
@@ -274,12 +278,21 @@ static PyObject *loader_cancel(PyObject *object, PyObject *ignored)
     Py_RETURN_NONE;
 }
 
+static PyObject *loader_check_transform(PyObject *object, PyObject *ignored)
+{
+    lxpy_engine *engine = engine_of(object);
+    (void)ignored;
+    if (engine == NULL || lxpy_engine_check_transform(engine) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 /* ---- batches */
 
 static PyObject *loader_iter(PyObject *object)
 {
     lxpy_engine *engine = engine_of(object);
-    if (engine == NULL || lxpy_engine_continue(engine) < 0)
+    if (engine == NULL || lxpy_engine_continue(engine, UINT64_MAX, NULL) < 0)
         return NULL;
     return Py_NewRef(object);
 }
@@ -291,7 +304,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static PyObject *loader_next(PyObject *object)
+PyObject *lxpy_loader_next(PyObject *object, PyObject *pass)
 {
     loader *self = (loader *)object;
     lxpy_engine *engine = engine_of(object);
@@ -299,9 +312,57 @@ static PyObject *loader_next(PyObject *object)
         return NULL;
     if (self->begun_ns == 0)
         self->begun_ns = now_ns();
-    PyObject *value = lxpy_engine_next(engine);
+    PyObject *value = lxpy_engine_next(engine, pass);
     self->ended_ns = now_ns();
     return value;
+}
+
+static PyObject *loader_next(PyObject *object)
+{
+    return lxpy_loader_next(object, NULL);
+}
+
+static PyObject *loader_peek(PyObject *object, PyObject *ignored)
+{
+    lxpy_engine *engine = engine_of(object);
+    (void)ignored;
+    PyObject *value = engine != NULL ? lxpy_engine_peek(engine) : NULL;
+    if (value == NULL && !PyErr_Occurred())
+        PyErr_SetNone(PyExc_StopIteration);
+    return value;
+}
+
+/** Returns a new iterator, or None if another one has not ended. */
+static PyObject *loader_iterate(PyObject *object, PyObject *ignored)
+{
+    loader *self = (loader *)object;
+    (void)ignored;
+    if (open_handle(object) == NULL)
+        return NULL;
+    if (self->pass != NULL)
+        Py_RETURN_NONE;
+    self->pass = lxpy_pass_new(engine_of(object)->state, object);
+    return self->pass;
+}
+
+void lxpy_loader_release(PyObject *object)
+{
+    ((loader *)object)->pass = NULL;
+}
+
+/** Whether no batch is left before a position, at which the pass ends. If so, moves there, and ends
+ * the iterator. */
+static PyObject *loader_finish(PyObject *object, PyObject *argument)
+{
+    lxpy_engine *engine = engine_of(object);
+    uint64_t end;
+    if (engine == NULL || lxpy_uint64(argument, "end", 0, UINT64_MAX, &end) < 0)
+        return NULL;
+    PyObject *pass = ((loader *)object)->pass;
+    Py_XINCREF(pass); /* another thread may drop it */
+    int ended = lxpy_engine_continue(engine, end, pass);
+    Py_XDECREF(pass);
+    return ended >= 0 ? PyBool_FromLong(ended) : NULL;
 }
 
 static Py_ssize_t loader_length(PyObject *object)
@@ -422,6 +483,10 @@ static PyMethodDef loader_methods[] = {
     {"cancel", loader_cancel, METH_NOARGS,
      "cancel()\n--\n\n"
      "Make all current and later calls of ``next()`` raise LoaderxError (LX_ERR_CANCELED)."},
+    {"_check_transform", loader_check_transform, METH_NOARGS, NULL},
+    {"_peek", loader_peek, METH_NOARGS, NULL},
+    {"_iterate", loader_iterate, METH_NOARGS, NULL},
+    {"_finish", loader_finish, METH_O, NULL},
     {"seek", loader_seek, METH_O,
      "seek(samples)\n--\n\n"
      "Seek to a position in the global order: the number of preceding samples over all ranks."},

@@ -55,6 +55,7 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(SOURCE_TYPE)                                                                                 \
     X(TOKENS_TYPE)                                                                                 \
     X(LOADER_TYPE)                                                                                 \
+    X(PASS_TYPE)                                                                                   \
     X(EXECUTOR_TYPE)                                                                               \
     X(DATASET_TYPE)                                                                                \
     X(WRITER_TYPE)                                                                                 \

@@ -9,11 +9,13 @@
 static int add_all(PyObject *module)
 {
     int (*const adders[])(PyObject *) = {
-        lxpy_add_memory,   lxpy_add_order,         lxpy_add_order_makers,    lxpy_add_blend,
-        lxpy_add_weighted, lxpy_add_budgeted,      lxpy_add_grouped,         lxpy_add_parity_orders,
-        lxpy_add_source,   lxpy_add_source_makers, lxpy_add_source_megatron, lxpy_add_source_tokens,
-        lxpy_add_tokens,   lxpy_add_loader,        lxpy_add_collate,         lxpy_add_executor,
-        lxpy_add_dataset,  lxpy_add_writer,        lxpy_add_ticket,
+        lxpy_add_memory,        lxpy_add_order,           lxpy_add_order_makers,
+        lxpy_add_blend,         lxpy_add_weighted,        lxpy_add_budgeted,
+        lxpy_add_grouped,       lxpy_add_parity_orders,   lxpy_add_source,
+        lxpy_add_source_makers, lxpy_add_source_megatron, lxpy_add_source_tokens,
+        lxpy_add_tokens,        lxpy_add_loader,          lxpy_add_pass,
+        lxpy_add_collate,       lxpy_add_executor,        lxpy_add_dataset,
+        lxpy_add_writer,        lxpy_add_ticket,
     };
     for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
         if (adders[i](module) < 0)

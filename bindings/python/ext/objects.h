@@ -18,6 +18,7 @@ int lxpy_add_source_megatron(PyObject *module);
 int lxpy_add_source_tokens(PyObject *module);
 int lxpy_add_tokens(PyObject *module);
 int lxpy_add_loader(PyObject *module);
+int lxpy_add_pass(PyObject *module);
 
 /** Creates an Order at position 0 over a rank's slice of @p handle; the Order references @p
  * handle. */

@@ -216,7 +216,8 @@ def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]],
 class DataLoader(_core.Loader):
     """An endless iterator over batches of data and labels.
 
-    The epochs follow one another without end: use ``break`` to leave the loop. A batch is a dict of
+    The epochs follow one another without end: use ``break`` to leave the loop; the next loop
+    continues there. A batch is a dict of
     the arrays ``data`` and ``label``, and is always full: the last batch of an epoch is completed
     with records of the next epoch. The arrays are writable and remain valid. To resume training,
     save the position with ``tell()`` and restore it with ``seek()``; the original can only start

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import json
-from typing import (Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Type,
-                    TypeVar, Union)
+from typing import (Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence,
+                    Tuple, Type, TypeVar, Union)
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ._loader_stats import LoaderStats
 from ._missing import missing_rules
 from ._output_names import choose_output
 from ._outputs import Output
+from ._passes import Passes
 from .batch import Batch, register_batches
 from .orders import Budgeted, Order, Sequential
 from .orders.order import to_json
@@ -99,20 +100,33 @@ def generator(key: Any) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=np.asarray(key, dtype=np.uint64)))
 
 
-class Loader(_core.Loader):
+class Loader:
     """An iterator over the batches of a source, which threads prefetch in a given order.
 
-    A batch is a `Batch`: a dict of arrays. Equal arguments produce the same bytes in the same order, whatever
-    the number of threads. The caller owns the arrays and may write to them. They remain valid as
-    long as they are referenced, even after the loader is closed.
+    A batch is a `Batch`: a dict of arrays. Equal arguments produce the same bytes in the same
+    order, whatever the number of threads. The caller owns the arrays and may write to them. They
+    remain valid as long as they are referenced, even after the loader is closed.
 
-    **Iteration.** A ``for`` loop yields the rest of the current epoch (or of the current `epochs`
-    epochs); the next loop starts with the following epoch. After a ``break``, the next loop
-    continues where the previous loop stopped; if the previous loop stopped after the last batch of
-    an epoch, the next loop starts a new epoch. The position alone determines where epochs end, so a
-    resumed run stops where an uninterrupted run would stop. With ``epochs=None``, iteration never ends. A
-    Nanoset is a whole training run: after its last batch, or with a `start` beyond it, no loop
-    yields any more batches.
+    **Passes.** Each ``for`` loop, and each ``iter(loader)``, is a pass: it begins with the first
+    batch of an epoch, and has `epochs` epochs; ``len(loader)`` is its number of batches. It begins
+    with the epoch of ``set_epoch()`` or else, even if the last pass that returned a batch was left
+    by ``break``, with the epoch after that pass. With ``epochs=None``, a pass never ends; the one
+    after it begins with the next epoch that it has not begun. Passes are independent: loops over
+    one loader can be nested, and several threads can each have their own. Passes that are in use
+    at the same time each have their own threads and prefetched batches. ``next(loader)`` continues
+    the newest pass, ``peek()`` looks at its next batch, and ``tell()`` and ``state_dict()``
+    describe it. To leave a loop and continue it later, keep its iterator: ``batches =
+    iter(loader)``.
+
+    Ranks must be in the same epoch. With `world` greater than 1, a new pass after one that was left
+    before its end is therefore an error, unless ``set_epoch()`` was called.
+
+    The first pass after ``seek()`` or ``load_state_dict()``, or with `start`, continues at that
+    position. The position alone determines where passes end, so a resumed run stops where an
+    uninterrupted run would stop. If only other ranks have records left, that pass has no batches. A
+    Nanoset is a whole training run, and its only pass: after its last batch, or with a `start`
+    beyond it, no loop yields any more batches; a new pass after it was left before its end is an
+    error, unless ``set_epoch(0)`` was called.
 
     **Positions** count the samples that all ranks together have returned from one global order;
     prefetched samples do not count. Each rank reads the positions of an epoch that are congruent to
@@ -158,16 +172,16 @@ class Loader(_core.Loader):
         length of an epoch, and may differ from the number of records. An order that was created for
         a different number of records is refused: to read only some of the records, pass a
         `SubsetDataset`, or the order `Subset`. The order's own position is ignored: without
-        `start`, a loader starts at position 0. With a `Budgeted` order, ``len()`` is the number of
-        batches in the current epoch.
+        `start`, a loader starts at position 0. With a `Budgeted` order, epochs may have different
+        numbers of batches, and ``len()`` is that of the newest pass.
     epochs : int, optional
-        The number of epochs per ``for`` loop; None: the loop is endless.
+        The number of epochs of a pass; None: it is endless, and the loader has no ``len()``.
     start : int
         The position at which to start, as passed to ``seek()`` and returned by ``tell()``: the
         number of preceding samples over all ranks, including samples that `drop_last` omits. This
         number is sufficient to resume a run with equal arguments; `world` and `batch_size` may
         differ. For example, with ``epochs=3`` and 100 records per epoch, 250 leaves 50 samples for
-        the first ``for`` loop, and 300 starts the next three epochs.
+        the first pass, and 300 starts the next three epochs.
     rank, world : int, optional
         The rank of this process, and the number of ranks that share each global batch, as returned
         by `loaderx.world`; None: 0 and 1, with a warning if there are several processes.
@@ -242,6 +256,7 @@ class Loader(_core.Loader):
     batch_size=2, rank 1 of 2: at sample 0, 1 batches an epoch>
     """
 
+    _passes: Passes
     _shown: Tuple[str, Order, str]    # the source, the order, and the batch size and the rank
     _plan: Callable[[], Planner]      # makes the planner of explain()
     _planner: Optional[Planner] = None
@@ -311,31 +326,24 @@ class Loader(_core.Loader):
                 order_core.length, None if isinstance(order, Budgeted) else batch_size or 1, rank,
                 world, 'dropped' if drop_last else 'uneven' if uneven else 'padded'))
         register_batches()
-        made = super().__new__(
-            cls,
-            core,
-            order_core,
-            names,
-            batch_size or 0,
-            count,
-            natural('start', start, maximum=UINT64_MAX - 1),
-            rank,
-            world,
-            drop_last,
-            boolean('uneven', uneven),
-            threads,
-            executor,
-            None if prefetch_bytes is None else natural('prefetch_bytes', prefetch_bytes),
-            output.after(transform),
-            on_damage,
-            keys,
-            end,
-            missing_rules(missing, columns),
-        )
+        start = natural('start', start, maximum=UINT64_MAX - 1)
+        uneven = boolean('uneven', uneven)
+        if prefetch_bytes is not None:
+            prefetch_bytes = natural('prefetch_bytes', prefetch_bytes)
+        change = output.after(transform)
+        rules = missing_rules(missing, columns)
+
+        def open_reader(position: int) -> _core.Loader:
+            return _core.Loader(core, order_core, names, batch_size or 0, count, position, rank,
+                                world, drop_last, uneven, threads, executor, prefetch_bytes,
+                                change, on_damage, keys, end, rules)
+
+        made = super().__new__(cls)
+        made._passes = Passes(open_reader, start, order_core.length, count, world, ends)
         sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
         made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'
         made._plan = lambda: Planner(
-            Loader(NullDataset._of(core), batch_size=batch_size, order=order, epochs=None,
+            Loader(NullDataset._of(core), batch_size=batch_size, order=order,
                    rank=rank, world=world, drop_last=drop_last, uneven=uneven, threads=0),
             source, order, order_core, (batch_size or 1, rank, world), end if ends else None)
         return made
@@ -383,22 +391,79 @@ class Loader(_core.Loader):
             self._planner = self._plan()
         return self._planner.explain(step)
 
+    def __iter__(self) -> Iterator[Any]:
+        return self._passes.iterate()
+
+    def __next__(self) -> Any:
+        return next(self._passes.reader)
+
+    def __len__(self) -> int:
+        return self._passes.count_batches(isinstance(self._shown[1], Budgeted))
+
+    def peek(self) -> Any:
+        """Return the batch that ``next()`` returns next, and move nothing.
+
+        ``next()``, or the ``for`` loop that begins or continues there, then returns the same
+        object. At the end of a pass, the call raises StopIteration, as ``next()`` does.
+
+        Examples
+        --------
+        >>> loader = Loader(np.arange(6), batch_size=2)
+        >>> loader.peek(), loader.tell(), [batch['data'].tolist() for batch in loader]
+        ({'data': array([0, 1])}, 0, [[0, 1], [2, 3], [4, 5]])
+        """
+        return self._passes.reader._peek()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the next pass begin with the first batch of an epoch, counted from 0.
+
+        Only the next pass is affected: later ones continue with the following epochs. If the next
+        pass would begin within this epoch anyway, because of `start`, ``seek()`` or
+        ``load_state_dict()``, it still begins there. A loop that is running continues in its own
+        epoch.
+
+        Parameters
+        ----------
+        epoch : int
+            The number of the epoch. With ``epochs=3``, a multiple of 3: a pass has three epochs.
+
+        Examples
+        --------
+        >>> loader = Loader(np.arange(6), batch_size=2, order=Shuffle(seed=42))
+        >>> first = [batch['data'].tolist() for batch in loader]
+        >>> loader.set_epoch(0)
+        >>> [batch['data'].tolist() for batch in loader] == first
+        True
+        """
+        self._passes.set_epoch(natural('epoch', epoch))
+
+    def seek(self, samples: int) -> None:
+        """Move the newest pass to a position: the number of preceding samples over all ranks.
+
+        The next ``for`` loop continues there.
+        """
+        self._passes.move(lambda reader: reader.seek(samples))
+
+    def tell(self) -> int:
+        """Return the position after the last batch of the newest pass, in samples of all ranks."""
+        return self._passes.reader.tell()
+
     def state_dict(self) -> Dict[str, Any]:
-        """Return the position of the loader as a small JSON-compatible dict (version 1).
+        """Return the position of the newest pass as a small JSON-compatible dict (version 1).
 
         The dict contains the position, the identities of the order and the source, and, for
         information only, the batch size, world and number of threads. loaderx-state(5) describes
         the format.
         """
-        state: Dict[str, Any] = json.loads(self._save())
+        state: Dict[str, Any] = json.loads(self._passes.reader._save())
         return state
 
     def load_state_dict(self, state: Mapping[str, Any], *,
                         changed: Literal['raise', 'allow'] = 'raise') -> None:
-        """Seek to the position in a saved state, in constant time.
+        """Move the newest pass to the position in a saved state, in constant time.
 
-        The batch size, the world and the number of threads may differ from those of the loader that
-        saved the state.
+        The next ``for`` loop continues there. The batch size, the world and the number of threads
+        may differ from those of the loader that saved the state.
 
         Parameters
         ----------
@@ -422,10 +487,11 @@ class Loader(_core.Loader):
         CorruptError
             The state is invalid, or was changed after it was saved.
         """
-        self._restore(to_json(state), changed)
+        text = to_json(state)
+        self._passes.move(lambda reader: reader._restore(text, changed))
 
     def stats(self) -> LoaderStats:
-        """Return statistics since the loader was created; ``print()`` shows who waits for whom.
+        """Return the statistics of all passes together; ``print()`` shows who waits for whom.
 
         Returns
         -------
@@ -451,7 +517,25 @@ class Loader(_core.Loader):
         >>> loader.stats()['records'], loader.stats().summary[:19]
         (10, 'The consumer waited')
         """
-        return LoaderStats(super().stats())
+        return LoaderStats(self._passes.stats())
+
+    def cancel(self) -> None:
+        """Make all current and later calls of ``next()`` raise LoaderxError (LX_ERR_CANCELED)."""
+        self._passes.cancel()
+
+    def close(self) -> None:
+        """Close the loader, and end its passes.
+
+        Any thread can close the loader at any time, except within the loader's own transform. A
+        thread that waits for a batch gets a LoaderxError. The call waits only for running
+        transforms and reads. Arrays of earlier batches remain valid. Further calls have no effect.
+        """
+        self._passes.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the loader is closed."""
+        return self._passes.reader.closed
 
     def __enter__(self: _Self) -> _Self:
         return self
@@ -462,7 +546,7 @@ class Loader(_core.Loader):
     def __repr__(self) -> str:
         source, order, sizes = self._shown
         place = ('closed' if self.closed else
-                 f'at sample {self.tell()}, {len(self)} batches an epoch')
+                 f'at sample {self.tell()}, {len(self._passes.reader)} batches an epoch')
         return f'<loaderx.Loader of {source}, {order!r}{sizes}: {place}>'
 
     def __reduce__(self) -> Any:

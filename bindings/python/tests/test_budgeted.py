@@ -203,6 +203,7 @@ def test_reports_a_rank_that_gets_no_batches(epochs):
         with pytest.raises(ValueError, match='no batch in 100 epochs'):
             order.shard(2, 3).take_batch()
     else:
+        assert len(loader) == 0
         assert list(loader) == [] and loader.tell() == 20 * epochs
     assert list(order.shard(2, 3).batches()) == []
 

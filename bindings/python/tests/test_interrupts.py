@@ -86,14 +86,26 @@ def test_a_state_describes_the_batch_as_not_returned():
     """)
 
 
-def test_a_new_loop_gets_the_batch():
+def test_the_rest_of_the_pass_has_the_batch():
     run(f"""
-        got = []
+        got, rest = [], iter(loader)
         while loader.tell() < 400:
             got += wait_for_one(loader)
             if loader.tell() == 396 and interrupts:
-                got += list(loader)
+                got += list(rest)
         assert got == {END}, got
+    """)
+
+
+def test_a_new_loop_gets_the_first_batch():
+    run(f"""
+        for _ in range(100):
+            got = wait_for_one(loader)
+            if not got:
+                got = list(loader)
+                break
+            loader.set_epoch(0)
+        assert interrupts == 1 and got == {END}, got
     """)
 
 

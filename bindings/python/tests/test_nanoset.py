@@ -327,6 +327,25 @@ def test_a_run_ends_for_good(two, start, left):
         assert [len(list(loader)), len(list(loader))] == [1, 0]
 
 
+def test_a_run_that_was_left_is_neither_begun_again_nor_skipped(two):
+    nanoset = Nanoset(two[0], 16, 2, 300)
+    with lx.Loader(nanoset, batch_size=4) as loader:
+        rows = [batch['tokens'] for batch in loader]
+    with lx.Loader(nanoset, batch_size=4) as loader:
+        for batch in loader:
+            break
+        with pytest.raises(lx.LoaderxError, match=r'whole training run.*next.*set_epoch\(0\)'):
+            iter(loader)
+        same([next(loader)['tokens'], next(loader)['tokens']], rows[1:3])
+        loader.seek(loader.tell())
+        same([batch['tokens'] for batch in loader], rows[3:])
+        assert list(loader) == []
+        loader.set_epoch(0)
+        same([batch['tokens'] for batch in loader], rows)
+        with pytest.raises(ValueError, match='epoch must be 0'):
+            loader.set_epoch(1)
+
+
 def test_a_rank_in_the_middle_reads_nothing(two):
     nanoset = Nanoset(two[0], 16, 2, 300)
     collate = DataCollatorForCLM(16, 0, 3, current_pp_rank=1, out='numpy')

@@ -209,10 +209,10 @@ def test_a_loader_continues_after_its_dataset_is_closed(tmp_path):
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
         writer.extend(x=np.arange(100))
     dataset = lx.open(tmp_path / 'd')
-    loader = lx.Loader(dataset, batch_size=10)
-    first = next(loader)['x']
+    batches = iter(lx.Loader(dataset, batch_size=10))
+    first = next(batches)['x']
     dataset.close()
-    rest = [b['x'] for b in loader]
+    rest = [b['x'] for b in batches]
     assert np.array_equal(np.concatenate([first] + rest), np.arange(100))
 
 

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""The passes of a loader, each from its first batch, however many are under way."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from typing import Any, Callable, ContextManager, Dict, Iterator, Optional, Sequence, Tuple
+
+from . import _core
+from ._check import UINT64_MAX
+from .errors import LoaderxError
+
+__all__ = ['Passes']
+
+# The statistics that describe the present instead of counting.
+_GAUGES = ('block_bytes', 'prefetched')
+
+
+def _fail_closed(position: int) -> _core.Loader:
+    raise _error('LX_ERR_STATE', 'the loader is closed')
+
+
+def _error(status: str, text: str) -> LoaderxError:
+    error = LoaderxError(text)
+    error.status, error.message = status, text
+    return error
+
+
+class _Pass:
+    """A pass: the reader of its batches, and the position at which it began."""
+
+    __slots__ = ('reader', 'begin')
+
+    def __init__(self, reader: _core.Loader) -> None:
+        self.reader = reader
+        self.begin = reader.tell()
+
+    @property
+    def has_begun(self) -> bool:
+        return self.reader.tell() != self.begin
+
+
+class Passes:
+    """The passes over `epochs` epochs of `length` samples, each from its first batch.
+
+    A pass has a reader, whose iterator ends with the pass. A reader whose iterator has ended, or
+    no longer exists, serves the next pass, so a second one is opened only if two passes are under
+    way. `reader` is the reader of the newest pass.
+    """
+
+    def __init__(self, open_reader: Callable[[int], _core.Loader], start: int, length: int,
+                 epochs: int, world: int, is_run: bool) -> None:
+        self._open = open_reader
+        self._length = max(length, 1)
+        run = self._length * epochs
+        self._run = run if run < UINT64_MAX else 0    # the samples of a pass; 0: endless
+        self._epochs = epochs
+        self._world = world
+        self._is_run = is_run
+        self._canceled = False
+        self._lock = threading.RLock()    # held while a pass begins
+        self._process = os.getpid()
+        self._past: Counter[str] = Counter()    # the statistics of readers that are closed
+        self.reader = open_reader(start)
+        self._readers = [self.reader]    # the open ones
+        # The passes that began where the newest one did. The newest is last; an earlier one that
+        # has had a batch since counts as the last pass.
+        self._twins = [_Pass(self.reader)]
+
+    # ---- where passes begin
+
+    def iterate(self) -> Iterator[Any]:
+        """Begin a pass, and return its iterator."""
+        with self._guard():
+            newest, iterator = self._settle()
+            begun = [twin for twin in self._twins if twin.has_begun]
+            if begun:
+                del iterator    # its reader is free
+                return self._begin(self._following(begun))
+            if iterator is None:
+                return self._begin(newest.begin, self._twins)
+            self._drop_spare()
+            return iterator
+
+    def set_epoch(self, epoch: int) -> None:
+        """Begin a pass with an epoch, unless the newest one will begin within it."""
+        if epoch and self._is_run:
+            raise ValueError(f'epoch must be 0, not {epoch}: the order is a whole training run, '
+                             'which has no further epoch')
+        if self._epochs > 1 and epoch % self._epochs:
+            raise ValueError(f'epoch must be a multiple of epochs, {self._epochs}, because a pass '
+                             f'has that many epochs; it is {epoch}: create the loader with '
+                             'epochs=1, or use seek() to begin in the middle of a pass')
+        position = epoch * self._length
+        if position >= UINT64_MAX:
+            raise ValueError(f'epoch must be less than {-(-UINT64_MAX // self._length)}, '
+                             f'not {epoch}')
+        with self._guard():
+            newest, iterator = self._settle()
+            if (position <= newest.begin < position + (self._run or self._length)
+                    and not any(twin.has_begun for twin in self._twins)):
+                position = newest.begin
+                if iterator is not None:
+                    self._twins = [newest]
+                    return
+            del iterator
+            self._begin(position)
+
+    def move(self, seek: Callable[[_core.Loader], None]) -> None:
+        """Move the newest pass by `seek`, and let it begin there."""
+        with self._guard():
+            seek(self.reader)
+            self._twins = [_Pass(self.reader)]
+
+    def _guard(self) -> ContextManager[object]:
+        """Return the lock; raise in a transform, for which a thread with the lock may wait."""
+        for reader in list(self._readers):
+            reader._check_transform()
+        if self._process != os.getpid():    # the lock may be held forever
+            raise _error('LX_ERR_FORKED', 'the loader belongs to the parent process: create '
+                         'another one in this process')
+        return self._lock
+
+    def _settle(self) -> Tuple[_Pass, Optional[Iterator[Any]]]:
+        """Return the newest pass, and an iterator over it unless there is one; no other thread can
+        then move it. If it has not begun, let it begin where its first batch is."""
+        newest = self._twins[-1]
+        iterator, end = newest.reader._iterate(), self._end_of(newest.begin)
+        if iterator is not None and not newest.has_begun and newest.reader._finish(end):
+            newest.begin = end    # a state was from between the last batch and the end of an epoch
+            iterator = newest.reader._iterate()
+        return newest, iterator
+
+    def _end_of(self, position: int) -> int:
+        """Return the end of the pass that contains a position."""
+        if not self._run:
+            return UINT64_MAX
+        return min((position // self._run + 1) * self._run, UINT64_MAX)
+
+    def _following(self, begun: Sequence[_Pass]) -> int:
+        """Return the position after the last pass; raise if it must not be abandoned."""
+        end = self._end_of(begun[0].begin)
+        complete = all([pass_.reader._finish(end) for pass_ in begun])    # all are to end
+        if not complete and (self._world > 1 or self._is_run):
+            raise self._abandoned()
+        if self._run:
+            return end
+        position = max(pass_.reader.tell() for pass_ in begun)
+        return -(-position // self._length) * self._length
+
+    def _abandoned(self) -> LoaderxError:
+        if self._is_run:
+            text = ('the last loop was left before its end, and the order is a whole training run, '
+                    'which has no further epoch: continue with next(loader) or '
+                    'loader.seek(loader.tell()), or begin again with loader.set_epoch(0)')
+        else:
+            text = ('the last pass was left before its end, and another rank may be in another '
+                    'epoch: call loader.set_epoch(epoch) on all ranks to begin a new pass, or '
+                    'loader.seek(loader.tell()) to continue the last one; loader.peek() looks at '
+                    'a batch without beginning a pass')
+        return _error('LX_ERR_STATE', text)
+
+    # ---- readers
+
+    def _begin(self, position: int, twins: Sequence[_Pass] = ()) -> Iterator[Any]:
+        """Begin the newest pass at a position, beside those of `twins`; return its iterator."""
+        reader, iterator = self._claim(position)
+        reader.seek(position)
+        self.reader = reader
+        self._twins = [*(twin for twin in twins if twin.reader is not reader), _Pass(reader)]
+        self._drop_spare()
+        return iterator
+
+    def _claim(self, position: int) -> Tuple[_core.Loader, Iterator[Any]]:
+        """Return a reader and its only iterator."""
+        for reader in [self.reader, *self._readers]:
+            iterator = reader._iterate()
+            if iterator is not None:
+                break
+        else:
+            reader = self._open(position)
+            iterator = reader._iterate()
+            assert iterator is not None
+            self._readers.append(reader)
+            if self._canceled:
+                reader.cancel()
+            if self.reader.closed:    # by another thread
+                reader.close()
+        return reader, iterator
+
+    def _drop_spare(self) -> None:
+        """Drop the readers that have no iterator, except that of the newest pass."""
+        for spare in [reader for reader in self._readers
+                      if reader is not self.reader and reader._iterate() is not None]:
+            self._readers.remove(spare)
+            self._twins = [twin for twin in self._twins if twin.reader is not spare]
+            self._past.update({name: value for name, value in spare.stats().items()
+                               if name not in _GAUGES})
+
+    def close(self) -> None:
+        for reader in [self.reader, *self._readers]:
+            reader.close()
+        self._open = _fail_closed    # releases what it would read
+
+    def cancel(self) -> None:
+        self._canceled = True
+        for reader in list(self._readers):
+            reader.cancel()
+
+    # ---- numbers
+
+    def stats(self) -> Dict[str, int]:
+        """Return the statistics of all passes together."""
+        total = self.reader.stats()
+        for reader in list(self._readers):
+            if reader is not self.reader:
+                for name, value in reader.stats().items():
+                    total[name] += value
+        return {name: value + self._past[name] for name, value in total.items()}
+
+    def count_batches(self, varies: bool) -> int:
+        """Return the number of batches of the newest pass; `varies`: epochs differ."""
+        if not self._epochs:
+            raise TypeError('a loader with epochs=None is endless and has no length')
+        if not varies or self._epochs == 1:
+            return self._epochs * len(self.reader)
+        first = self.reader.tell() // self._run * self._run if self._run else 0
+        probe, count = self._open(first), 0
+        for epoch in range(self._epochs):
+            probe.seek(first + epoch * self._length)
+            count += len(probe)
+        probe.close()
+        return count
