@@ -429,7 +429,7 @@ def test_peek_does_not_move_past_damage(data, tmp_path):
     loader = lx.Loader(tmp_path / 'd', batch_size=1, on_damage='skip')
     loader.peek()
     assert loader.tell() == 0
-    assert len(list(loader)) == 47
+    assert sum(int(batch.real.sum()) for batch in loader) == 47
 
 
 # ---- ending
