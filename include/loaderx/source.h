@@ -284,6 +284,45 @@ LX_API lx_status lx_source_new_subset(lx_source *part, const uint64_t *indices, 
  */
 LX_API lx_status lx_source_new_null(const lx_source *source, lx_source **null, lx_error *error);
 
+/**
+ * Writes the identity of a source as JSON (version 1), for saved states of programs that read
+ * records in an order of their own. The state of a loader includes it. loaderx-state(5) describes
+ * the format.
+ *
+ * @param[in]  source  The source.
+ * @param[out] text    Receives the NUL-terminated text; may be NULL if @p size is 0.
+ * @param[in]  size    The size of @p text in bytes; 0 to query only the length.
+ * @param[out] length  Receives the length of the whole text, excluding the NUL; may be NULL.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The identity was written to @p text, or only the length was queried.
+ * @retval LX_ERR_LIMIT     @p size is too small: it must be at least the length plus 1. @p text is
+ *                          set to an empty string.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ */
+LX_API lx_status lx_source_save(const lx_source *source, char *text, size_t size, size_t *length,
+                                lx_error *error);
+
+/**
+ * Compares a source with an identity that lx_source_save() wrote, as lx_loader_restore() does.
+ *
+ * @param[in]  source   The source. All of its columns are compared.
+ * @param[in]  text     The identity.
+ * @param[in]  changed  Whether records may have changed.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK               The source has the same records.
+ * @retval LX_ERR_MISMATCH     The identity is that of a different source, or records were appended,
+ *                             changed or deleted; the error names the difference.
+ * @retval LX_ERR_UNSUPPORTED  The identity has an unsupported format version.
+ * @retval LX_ERR_CORRUPT      @p text is not an identity, or was modified.
+ * @retval LX_ERR_ARGUMENT     A pointer is NULL.
+ * @retval LX_ERR_NOMEM        Out of memory.
+ */
+LX_API lx_status lx_source_match(const lx_source *source, const char *text, bool changed,
+                                 lx_error *error);
+
 /** Adds a reference and returns @p source. */
 LX_API lx_source *lx_source_ref(lx_source *source);
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "loader/loader-private.h"
 #include "loader/sources/dataset-state.h"
-#include "loader/sources/source.h"
+#include "loader/sources/source-state.h"
 
 #define STATE_VERSION 1
 #define WHAT "loader"
@@ -54,16 +54,6 @@ lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size, size_
     return status;
 }
 
-static lx_status match_source(const lx_loader *loader, const json_t *state, lx_error *error)
-{
-    json_t *ours = lx__source_to_json(loader->source);
-    if (ours == NULL)
-        return lx__fail_memory(error, "a state");
-    lx_status status = lx__state_match("source", json_object_get(state, "source"), ours, error);
-    json_decref(ours);
-    return status;
-}
-
 /** Compares the records with those that the run has read so far, in the columns of the loader. */
 static lx_status match_records(const lx_loader *loader, const json_t *datasets, lx_error *error)
 {
@@ -88,11 +78,9 @@ static lx_status match_state(const lx_loader *loader, const json_t *state, bool 
     if (status == LX_OK)
         status = lx__order_match_json(loader->order, json_object_get(state, "order"), error);
     if (status == LX_OK)
-        status = match_source(loader, state, error);
+        status = lx__source_match_state(loader->source, state, error);
     if (status == LX_OK)
         status = lx__state_check(state, error);
-    if (status == LX_OK && !json_is_array(datasets))
-        status = lx_fail(error, LX_ERR_CORRUPT, "\"datasets\" is missing");
     return status == LX_OK && !changed ? match_records(loader, datasets, error) : status;
 }
 

@@ -199,6 +199,15 @@ int lxpy_choice(PyObject *object, const char *argument, const char *const *choic
     return -1;
 }
 
+int lxpy_changed(PyObject *object, bool *allowed)
+{
+    static const char *const names[] = {"raise", "allow", NULL};
+    int choice = 0;
+    int result = lxpy_choice(object, "changed", names, &choice);
+    *allowed = choice == 1;
+    return result;
+}
+
 /** Raises the FileNotFoundError that the system reports for an empty path. */
 static PyObject *fail_empty(const char *argument)
 {

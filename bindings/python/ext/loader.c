@@ -420,18 +420,16 @@ static PyObject *loader_save(PyObject *object, PyObject *ignored)
 
 static PyObject *loader_restore(PyObject *object, PyObject *args)
 {
-    /* The names, in the order of their numbers. */
-    static const char *const names[] = {"raise", "allow", NULL};
-    PyObject *state, *changed;
-    int allowed;
+    PyObject *state, *choice;
+    bool changed;
     lxpy_engine *engine = engine_of(object);
-    if (engine == NULL || !PyArg_ParseTuple(args, "OO", &state, &changed) ||
-        lxpy_choice(changed, "changed", names, &allowed) < 0)
+    if (engine == NULL || !PyArg_ParseTuple(args, "OO", &state, &choice) ||
+        lxpy_changed(choice, &changed) < 0)
         return NULL;
     const char *text = lxpy_text(state, "state");
     if (text == NULL)
         return NULL;
-    int result = allowed ? lxpy_engine_restore_changed(engine, text)
+    int result = changed ? lxpy_engine_restore_changed(engine, text)
                          : lxpy_engine_seek(engine, 0, text);
     lxpy_log_pass_on(engine->state);
     if (result < 0)

@@ -157,6 +157,10 @@ const char *lxpy_text(PyObject *object, const char *argument);
  * choices. */
 int lxpy_choice(PyObject *object, const char *argument, const char *const *choices, int *value);
 
+/** Converts the argument @c changed, which tells whether records may have changed since a state was
+ * saved. */
+int lxpy_changed(PyObject *object, bool *allowed);
+
 /** Converts a str, bytes or path object to bytes for PyBytes_AS_STRING(), and returns a new
  * reference. An empty path raises FileNotFoundError. */
 PyObject *lxpy_path(PyObject *object, const char *argument);

@@ -2,6 +2,8 @@
 /* Source: an lx_source, and the Python objects whose memory it reads. */
 #include "source.h"
 
+#include "log.h"
+
 lxpy_source *lxpy_source_alloc(PyObject *module)
 {
     lxpy_state *state = lxpy_state_get(module);
@@ -95,12 +97,44 @@ static PyGetSetDef source_getset[] = {
     {NULL},
 };
 
+static lx_status save(const void *handle, char *text, size_t size, size_t *length, lx_error *error)
+{
+    return lx_source_save(handle, text, size, length, error);
+}
+
+static PyObject *source_save(PyObject *object, PyObject *ignored)
+{
+    lxpy_source *self = (lxpy_source *)object;
+    (void)ignored;
+    return lxpy_save(self->state, save, self->handle);
+}
+
+static PyObject *source_match(PyObject *object, PyObject *args)
+{
+    lxpy_source *self = (lxpy_source *)object;
+    PyObject *state, *choice;
+    bool changed;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &state, &choice) || lxpy_changed(choice, &changed) < 0)
+        return NULL;
+    const char *text = lxpy_text(state, "state");
+    if (text == NULL)
+        return NULL;
+    LXPY_WITHOUT_GIL(lx_source_match(self->handle, text, changed, &error));
+    lxpy_log_pass_on(self->state);
+    if (error.status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef source_methods[] = {
     {"gather", (PyCFunction)(void (*)(void))lxpy_source_gather, METH_FASTCALL,
      "gather($self, indices, fields, lacking)\n--\n\n"
      "Return a dict of arrays: records of the named columns, or of all columns for None. Add "
      "which\n"
      "values are present to the dict `lacking`, by name, for the columns that lack some."},
+    {"_save", source_save, METH_NOARGS, NULL},
+    {"_match", source_match, METH_VARARGS, NULL},
     {NULL},
 };
 

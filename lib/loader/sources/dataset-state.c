@@ -255,5 +255,7 @@ lx_status lx__dataset_states_match_records(const lx_source *source, const bool *
                                            const json_t *states, lx_error *error)
 {
     comparison self = {.states = states};
+    if (!json_is_array(states))
+        return lx_fail(error, LX_ERR_CORRUPT, "\"datasets\" is missing");
     return lx__source_visit_datasets(source, wanted, match_records, &self, error);
 }

@@ -284,11 +284,20 @@ static void pass_state(struct run *run, lx_loader *idle, lx_loader *reading)
         run_fail(run, "it was restored to another place");
 }
 
+/** The identity of a source matches the source. */
+static void identify(struct run *run, lx_source *source)
+{
+    char text[4096];
+    if (TRY(run, lx_source_save(source, text, sizeof text, NULL, &run->error)))
+        TRY(run, lx_source_match(source, text, false, &run->error));
+}
+
 static void load_nothing(struct run *run)
 {
     lx_source *source = open_columns(run), *null = NULL;
     lx_loader *idle = NULL, *reading = NULL;
     if (source != NULL && TRY(run, lx_source_new_null(source, &null, &run->error))) {
+        identify(run, source);
         idle = open_loader(run, null, 0);
         reading = open_loader(run, source, 0);
         lx_source_unref(null);

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -16,7 +16,8 @@ from ..sources.source import as_source, core_of
 from ._collate import default_collate
 from ._token_stream import TokenStream
 
-__all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'is_ours', 'together']
+__all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_data', 'find_source', 'is_ours',
+           'together']
 
 _KINDS = (Dataset, NPDataset, Records)
 
@@ -72,16 +73,29 @@ def find_source(dataset: Any) -> Optional[Found]:
     return found
 
 
-def _find(dataset: Any) -> Optional[Found]:
+def find_data(dataset: Any) -> Optional[_core.Source]:
+    """Return a source that identifies the records, however they are read, or None.
+
+    A subclass of the user's may read the records of a loaderx dataset in its own way.
+    """
+    found = _find(dataset, lambda kind: True)
+    return None if found is None else found[0]
+
+
+def _is_read_by_us(kind: type) -> bool:
+    return getattr(kind, '__getitems__', None) in _READ_METHODS
+
+
+def _find(dataset: Any, accept: Callable[[type], bool] = _is_read_by_us) -> Optional[Found]:
     try:
         if isinstance(dataset, Together):
             return dataset._source, False
-        if isinstance(dataset, _KINDS) and type(dataset).__getitems__ in _READ_METHODS:
+        if isinstance(dataset, _KINDS) and accept(type(dataset)):
             return core_of(dataset, 'dataset')
         if type(dataset) is data.ConcatDataset:
-            return _concat([_find(one) for one in dataset.datasets])
+            return _concat([_find(one, accept) for one in dataset.datasets])
         if type(dataset) is data.Subset:
-            return _subset(_find(dataset.dataset), dataset.indices)
+            return _subset(_find(dataset.dataset, accept), dataset.indices)
     except (TypeError, ValueError, IndexError):
         pass    # only NumPy can read the array, or torch will raise an error later
     return None

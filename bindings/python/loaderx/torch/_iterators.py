@@ -85,7 +85,7 @@ def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[
     state: Dict[str, Any] = {'state': KIND, 'version': VERSION,
                              'batch_size': loader.batch_size, 'drop_last': loader.drop_last,
                              'num_workers': loader.num_workers, 'batches': 0,
-                             'next_worker': 0}
+                             'next_worker': 0, **loader._data.state()}
     if loader._is_iterable():
         state['sampler'] = None    # torch's endless sampler has no position
     elif progress is None:
@@ -132,9 +132,10 @@ def _draws(sampler: Any, generator: torch.Generator) -> bool:
     return False
 
 
-def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
+def check_state(loader: Any, sampler: Any, state: Mapping[str, Any], changed: str) -> None:
     """Check that the state matches; then restore the sampler and the generator."""
     check(state, KIND, {})
+    loader._data.check(state.get('data'), changed)
     number(state, 'batches')
     number(state, 'next_worker')
     if 'base_seed' in state:

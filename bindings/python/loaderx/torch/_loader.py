@@ -6,12 +6,13 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from typing import Any, Callable, Dict, Mapping, Optional, TypeVar
+from typing import Any, Callable, Dict, Literal, Mapping, Optional, TypeVar
 
 from torch.utils import data
 
 from ._batches import BatchSampler
 from ._collate import default_collate, is_unmodified
+from ._data import Data
 from ._fetchers import Found, Gathered, collation, find_source, is_ours, together
 from ._inline import Inline
 from ._direct import Direct, is_direct
@@ -138,6 +139,7 @@ class DataLoader(data.DataLoader[T]):
         self._given: Any = None    # the caller's sampler, and its options when it was wrapped
         self._wrap_sampler()
         self._source = find_source(self.dataset)
+        self._data = Data(self.dataset, self._source)
         self._collates = self._is_default_collation()
 
     def _is_default_collation(self) -> bool:
@@ -176,14 +178,14 @@ class DataLoader(data.DataLoader[T]):
 
     def __getstate__(self) -> Dict[str, Any]:
         """Return the attributes for a copy, which has not begun a pass."""
-        own = '_wrapped', '_given', '_source', '_progress', '_iterator'
+        own = '_wrapped', '_given', '_source', '_data', '_progress', '_iterator'
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__dict__.update(state, _iterator=None)
         self._attach()
         if self._resumed is not None:
-            self.load_state_dict(self._resumed)
+            self.load_state_dict(self._resumed, changed='allow')    # it has been compared before
 
     def _is_foreign(self) -> bool:
         """Return whether torch's own loader runs instead of this loader."""
@@ -208,6 +210,7 @@ class DataLoader(data.DataLoader[T]):
         if self._is_foreign() or (self.num_workers and self.prefetch_factor <= 0):
             return super()._get_iterator()    # torch 2.0 and later raise an error
         self._source = find_source(self.dataset)    # the dataset's snapshot may have changed
+        self._data = Data(self.dataset, self._source)
         processes = self.num_workers > 0 and self._uses_processes()
         if processes:
             self.check_worker_number_rationality()    # torch warns here, too
@@ -267,7 +270,8 @@ class DataLoader(data.DataLoader[T]):
             return copy.deepcopy(dict(self._resumed))
         return make_state(self, self._wrap_sampler(), self._progress)
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any], *,
+                        changed: Literal['raise', 'allow'] = 'raise') -> None:
         """Make the next ``iter()`` return the rest of a pass; later passes are complete.
 
         The sampler and the generator return to their saved positions. A loader without a
@@ -275,18 +279,27 @@ class DataLoader(data.DataLoader[T]):
         workers may differ, except for iterable datasets and for datasets with their own state; so
         may the batch size, if the sampler can save its state.
 
+        Parameters
+        ----------
+        state : dict
+            A dict that `state_dict` returned.
+        changed : {'raise', 'allow'}
+            What to do if records of a loaderx dataset were changed or deleted after the state was
+            saved; see ``loaderx.Loader.load_state_dict``.
+
         Raises
         ------
         ValueError
-            The sampler or its data differ from those in the state; the message names the
-            difference.
+            The sampler or its data differ from those in the state, or records changed; the message
+            names the difference. If records were appended to a loaderx dataset, open it with the
+            `length` that the message names.
         LoaderxError
             The state was saved in an unsupported format version.
         CorruptError
             The state was changed after it was saved, or is invalid.
         """
         self._refuse_foreign()
-        check_state(self, self._wrap_sampler(), state)
+        check_state(self, self._wrap_sampler(), state, changed)
         self._resumed = copy.deepcopy(dict(state))
         self._progress = None
         self._iterator = None
