@@ -130,9 +130,8 @@ static PyObject *source_match(PyObject *object, PyObject *args)
 static PyMethodDef source_methods[] = {
     {"gather", (PyCFunction)(void (*)(void))lxpy_source_gather, METH_FASTCALL,
      "gather($self, indices, fields, lacking)\n--\n\n"
-     "Return a dict of arrays: records of the named columns, or of all columns for None. Add "
-     "which\n"
-     "values are present to the dict `lacking`, by name, for the columns that lack some."},
+     "Return a dict of arrays: records of the named columns, or of all columns if `fields` is\n"
+     "None. For columns that lack values, add to the dict `lacking`, by name, which are present."},
     {"_save", source_save, METH_NOARGS, NULL},
     {"_match", source_match, METH_VARARGS, NULL},
     {NULL},
