@@ -427,9 +427,11 @@ LX_API lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_err
  *                          limit.
  * @param[out] error        Receives the first failure; may be NULL.
  *
- * @retval LX_OK           The dataset has at least @p length records.
- * @retval LX_ERR_TIMEOUT  The dataset has fewer records. This is not a failure: @p error is
- *                         unchanged.
+ * @retval LX_OK            The dataset has at least @p length records.
+ * @retval LX_ERR_TIMEOUT   The dataset has fewer records. This is not a failure: @p error is
+ *                          unchanged.
+ * @retval LX_ERR_ARGUMENT  @p length exceeds that of lx_dataset_options_set_length(), or @p dataset
+ *                          is NULL.
  * @return Otherwise, any status that lx_dataset_refresh() returns.
  */
 LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,

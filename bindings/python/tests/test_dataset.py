@@ -552,5 +552,8 @@ def test_the_length_to_show_is_checked(tmp_path):
         lx.Dataset(path, length='10')
     with pytest.raises(ValueError, match='length'):
         lx.Dataset(path, length=-1)
+    with pytest.raises(ValueError, match='shows only its first 10 records'):
+        lx.Dataset(path, length=10).wait(11)
+    assert lx.Dataset(path, length=10).wait(10) == 10
     with pytest.raises(ValueError, match="length requires mode 'r'"):
         lx.open(path, 'a', length=3)

@@ -280,6 +280,10 @@ lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanosec
 {
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");
+    if (length > dataset->options.length)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the dataset shows only its first %llu records: wait for at most as many",
+                       (unsigned long long)dataset->options.length);
     uint64_t deadline = lx__clock_after(nanoseconds), pause = PAUSE_MIN_NS;
     for (;;) {
         lx_status status = lx_dataset_refresh(dataset, NULL, error);

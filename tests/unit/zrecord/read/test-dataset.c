@@ -468,6 +468,8 @@ START_TEST(shows_only_the_first_records)
     commit(writer);
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
     unit_ok(lx_dataset_pin(dataset, &pinned, &error));
+    unit_ok(lx_dataset_wait(dataset, 8, 0, &error));
+    unit_fails(lx_dataset_wait(dataset, 9, 0, &error), LX_ERR_ARGUMENT);
     expect_records(dataset, 8);
     expect_records(pinned, 8);
     expect_records(live, 15);
