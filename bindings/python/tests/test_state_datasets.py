@@ -218,6 +218,20 @@ def test_records_change_only_in_the_fields_that_are_read(tmp_path):
     assert resumed(lx.Dataset(path), state, fields=['y', 'z'], missing='zeros') == expected
 
 
+def test_a_replaced_field_is_reported(tmp_path):
+    path = make(tmp_path / 'd')
+    state, expected = a_state(lx.Dataset(path), fields=['y'])
+    with lx.open(path, 'r+') as writer:
+        writer.drop_field('x')
+    assert resumed(lx.Dataset(path), state, fields=['y']) == expected
+    with lx.open(path, 'r+') as writer:
+        writer.add_field('new', lx.Field('int32'))
+        writer.drop_field('y')
+        writer.rename_field('new', 'y')
+    with pytest.raises(ValueError, match="field 'y': records changed"):
+        resumed(lx.Dataset(path), state, fields=['y'])
+
+
 def test_a_state_of_changed_records_resumes(tmp_path):
     path = make(tmp_path / 'd')
     for index in (3, 99, 50):

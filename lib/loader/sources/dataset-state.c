@@ -186,27 +186,47 @@ static bool is_wanted(const lx__dataset_use *use, size_t field)
     return use->wanted == NULL || use->wanted[field];
 }
 
-/** Compares the digests of the fields that are read. A field that was added later has no digest in
- * the state, so none of its records can have changed since. */
+/** The result of comparing digests. */
+typedef struct findings {
+    const lx_field *changed; /**< A field that is read and has another digest; NULL if none has. */
+    const lx_field *added;   /**< A field that is read and is not in the state. */
+    size_t kept;             /**< Number of fields that are in the state. */
+    bool unknown;            /**< The digest of a field that is read could not be computed. */
+} findings;
+
+static void compare_field(findings *found, const lx_field *field, const json_t *fields, bool wanted,
+                          uint64_t digest)
+{
+    char id[16], now[9];
+    snprintf(id, sizeof id, "%" PRIu32, field->id);
+    snprintf(now, sizeof now, "%08" PRIx32, (uint32_t)digest);
+    const json_t *then = json_object_get(fields, id);
+    found->kept += then != NULL;
+    if (!wanted)
+        return;
+    if (then == NULL)
+        found->added = field;
+    else if (digest == LX__DIGEST_UNKNOWN || json_is_null(then))
+        found->unknown = true;
+    else if (!json_is_string(then) || strcmp(json_string_value(then), now) != 0)
+        found->changed = field;
+}
+
+/** Compares the digests of the fields that are read. A field that was added changes no record,
+ * unless another was dropped: it may have taken the place and the name of that field. */
 static lx_status match_digests(const lx__dataset_use *use, const json_t *fields,
                                const lx__row_digest *digest, lx_error *error)
 {
     const lx_schema *schema = lx_dataset_get_schema(use->dataset);
-    bool unknown = false;
-    for (size_t i = 0; i < lx_schema_get_field_count(schema); i++) {
-        const lx_field *field = lx_schema_get_field(schema, i);
-        char id[16], now[9];
-        snprintf(id, sizeof id, "%" PRIu32, field->id);
-        const json_t *then = json_object_get(fields, id);
-        if (then == NULL || !is_wanted(use, i))
-            continue;
-        snprintf(now, sizeof now, "%08" PRIx32, (uint32_t)digest->fields[i]);
-        if (digest->fields[i] == LX__DIGEST_UNKNOWN || json_is_null(then))
-            unknown = true;
-        else if (!json_is_string(then) || strcmp(json_string_value(then), now) != 0)
-            return fail_changed(use, field, error);
-    }
-    if (unknown)
+    findings found = {NULL, NULL, 0, false};
+    for (size_t i = 0; i < lx_schema_get_field_count(schema); i++)
+        compare_field(&found, lx_schema_get_field(schema, i), fields, is_wanted(use, i),
+                      digest->fields[i]);
+    if (found.changed != NULL)
+        return fail_changed(use, found.changed, error);
+    if (found.added != NULL && found.kept < json_object_size(fields))
+        return fail_changed(use, found.added, error);
+    if (found.unknown)
         warn_unknown(use, "a table could not be read");
     return LX_OK;
 }
