@@ -343,7 +343,7 @@ class Loader:
         sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
         made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'
         made._plan = lambda: Planner(
-            Loader(NullDataset._of(core), batch_size=batch_size, order=order,
+            Loader(NullDataset._of(core), batch_size=batch_size, order=order._repeated(),
                    rank=rank, world=world, drop_last=drop_last, uneven=uneven, threads=0),
             source, order, order_core, (batch_size or 1, rank, world), end if ends else None)
         return made

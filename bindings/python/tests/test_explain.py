@@ -101,12 +101,14 @@ def test_the_end_of_a_run_and_ranks_without_batches():
             order._is_run = True
             return lx.ConcatDataset([np.arange(6), np.arange(4)]), order
 
-    loader = lx.Loader(Run(), batch_size=2)
-    batches = list(loader)
-    assert [[record['index'] for record in loader.explain(step)] for step in range(5)] == [
-        batch.index.tolist() for batch in batches]
-    with pytest.raises(IndexError, match='step 5 is beyond the end of the run'):
-        loader.explain(5)
+    for epochs in 1, 2:
+        loader = lx.Loader(Run(), batch_size=2, epochs=epochs)
+        batches = list(loader)
+        assert [[record['index'] for record in loader.explain(step)]
+                for step in range(5 * epochs)] == [batch.index.tolist() for batch in batches]
+        with pytest.raises(IndexError, match=f'step {5 * epochs} is beyond the end of the run'):
+            loader.explain(5 * epochs)
+    assert len(lx.Loader(Run(), batch_size=2, epochs=None).explain(999)) == 2
     with pytest.raises(IndexError, match='no batches'):
         lx.Loader(np.arange(5), batch_size=9, drop_last=True).explain(0)
     with pytest.raises(TypeError, match='step must be an int, not float'):

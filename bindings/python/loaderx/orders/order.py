@@ -127,9 +127,21 @@ class Order:
         rank, world : int
             The rank, and the number of ranks; ``0 <= rank < world``.
         """
+        core = self._get_core().shard(rank, world)
+        other = self._copy()
+        other._order = core
+        return other
+
+    def _copy(self) -> Order:
+        """Return a copy that shares all attributes."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._order = self._get_core().shard(rank, world)
+        return other
+
+    def _repeated(self) -> Order:
+        """Return the order as one that has further epochs, even if it is a whole run."""
+        other = self._copy()
+        other._is_run = False
         return other
 
     def state_dict(self) -> Dict[str, Any]:
