@@ -310,6 +310,7 @@ def test_references_do_not_leak(data, threads):
         batch['token'] = token
         return batch
 
+    gc.collect()
     before = sys.getrefcount(token), sys.getrefcount(transform), sys.getrefcount(None)
     for _ in range(5):
         with lx.Loader(data, batch_size=10, threads=threads, transform=transform) as loader:

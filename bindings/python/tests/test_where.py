@@ -40,7 +40,7 @@ def test_the_filter_is_a_source(path):
     loader = lx.Loader(source, fields=['label'], batch_size=32, order=lx.Shuffle(seed=1))
     first = next(loader)['label']
     state = loader.state_dict()
-    rest = [batch['label'].tolist() for batch in loader]
+    rest = [batch['label'].tolist() for batch in iter(lambda: next(loader, None), None)]
     again = lx.Loader(pickle.loads(pickle.dumps(source)), fields=['label'], batch_size=32,
                       order=lx.Shuffle(seed=1))
     again.load_state_dict(state)
