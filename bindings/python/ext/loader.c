@@ -13,7 +13,7 @@ typedef struct loader {
     PyObject_HEAD
     lxpy_engine *engine;
     uint64_t begun_ns, ended_ns; /* when the first call of next() began, and the last one ended */
-    PyObject *pass; /**< The iterator that has not ended, borrowed; or NULL. */
+    PyObject *pass;              /**< The iterator that has not ended, borrowed; or NULL. */
 } loader;
 
 /* ---- opening */
