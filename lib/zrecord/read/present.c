@@ -65,7 +65,7 @@ lx_status lx__dataset_mark_present(lx_dataset *dataset, size_t field, const uint
     if (status != LX_OK)
         return status;
     for (size_t i = 0; status == LX_OK && i < count; i++)
-        if (indices[i] >= snapshot->state.length)
+        if (indices[i] >= snapshot->length)
             status = lx__fail_index(snapshot, field, indices[i], error);
     if (status == LX_OK && snapshot->store->access == LX_ACCESS_MMAP)
         mark_mapped(snapshot, field, indices, count, present);
