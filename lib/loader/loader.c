@@ -283,9 +283,11 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
     atomic_fetch_add_explicit(&loader->wait_ns, lx__clock_now() - started, memory_order_relaxed);
     if (status == LX_ERR_TIMEOUT || status == LX_ERR_CANCELED)
         return status;
-    atomic_store_explicit(&loader->position, end, memory_order_relaxed);
     if (status == LX_OK && (*batch)->rows == 0)
         status = pad_empty(loader, batch, end, error);
+    if (status == LX_ERR_CANCELED) /* while it searched: the batch does not count as returned */
+        return status;
+    atomic_store_explicit(&loader->position, end, memory_order_relaxed);
     if (status == LX_OK)
         count_batch(loader, *batch);
     else

@@ -12,6 +12,7 @@
 typedef struct loader {
     PyObject_HEAD
     lxpy_engine *engine;
+    uint64_t past_ns;            /* time of the earlier passes */
     uint64_t begun_ns, ended_ns; /* when the first call of next() began, and the last one ended */
     PyObject *pass;              /**< The iterator that has not ended, borrowed; or NULL. */
 } loader;
@@ -332,6 +333,13 @@ static PyObject *loader_peek(PyObject *object, PyObject *ignored)
     return value;
 }
 
+/** Returns the time from the first call of next() of each pass to the end of the last one. */
+static uint64_t time_of(const loader *self)
+{
+    uint64_t end = self->ended_ns != 0 ? self->ended_ns : self->begun_ns; /* within the first */
+    return self->past_ns + (end - self->begun_ns);
+}
+
 /** Returns a new iterator, or None if another one has not ended. */
 static PyObject *loader_iterate(PyObject *object, PyObject *ignored)
 {
@@ -341,6 +349,8 @@ static PyObject *loader_iterate(PyObject *object, PyObject *ignored)
         return NULL;
     if (self->pass != NULL)
         Py_RETURN_NONE;
+    self->past_ns = time_of(self);
+    self->begun_ns = self->ended_ns = 0;
     self->pass = lxpy_pass_new(engine_of(object)->state, object);
     return self->pass;
 }
@@ -451,17 +461,16 @@ static PyObject *loader_stats(PyObject *object, PyObject *ignored)
     /* The library counts a batch as returned even if its transform raised an exception, but the
      * user did not get the batch. */
     uint64_t failures = self->engine->failures;
-    uint64_t end = self->ended_ns != 0 ? self->ended_ns : self->begun_ns; /* within the first */
     return Py_BuildValue(
         "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
         (unsigned long long)(stats.batches - failures), "records",
         (unsigned long long)stats.records, "bytes", (unsigned long long)stats.bytes, "failures",
         (unsigned long long)(stats.failures + failures), "time_ns",
-        (unsigned long long)(end - self->begun_ns), "wait_ns", (unsigned long long)stats.wait_ns,
-        "fill_ns", (unsigned long long)stats.fill_ns, "transform_ns",
-        (unsigned long long)stats.transform_ns, "blocks", (unsigned long long)stats.blocks,
-        "block_bytes", (unsigned long long)stats.block_bytes, "prefetched",
-        (unsigned long long)stats.prefetched, "damaged", (unsigned long long)stats.damaged);
+        (unsigned long long)time_of(self), "wait_ns", (unsigned long long)stats.wait_ns, "fill_ns",
+        (unsigned long long)stats.fill_ns, "transform_ns", (unsigned long long)stats.transform_ns,
+        "blocks", (unsigned long long)stats.blocks, "block_bytes",
+        (unsigned long long)stats.block_bytes, "prefetched", (unsigned long long)stats.prefetched,
+        "damaged", (unsigned long long)stats.damaged);
 }
 
 static PyObject *loader_get_closed(PyObject *object, void *ignored)

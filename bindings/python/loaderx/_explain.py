@@ -128,5 +128,5 @@ def _name(source: Any) -> str:
     """Return the path of a source, or its description if it has none."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return os.fsdecode(source)
-    path = getattr(source, 'path', None) or getattr(source, '_path', None)
-    return path if isinstance(path, str) else describe(source)
+    paths = (getattr(source, name, None) for name in ('path', '_path'))
+    return next((path for path in paths if isinstance(path, str)), None) or describe(source)

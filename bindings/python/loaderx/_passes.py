@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from typing import Any, Callable, ContextManager, Dict, Iterator, Optional, Sequence, Tuple
+from typing import (Any, Callable, ContextManager, Dict, Iterator, List, Optional, Sequence,
+                    Tuple)
 
 from . import _core
 from ._check import UINT64_MAX
@@ -73,15 +74,17 @@ class Passes:
 
     def iterate(self) -> Iterator[Any]:
         """Begin a pass, and return its iterator."""
+        # These are released without the lock, for which one of their transforms may wait.
+        dropped: List[_core.Loader] = []
         with self._guard():
             newest, iterator = self._settle()
             begun = [twin for twin in self._twins if twin.has_begun]
             if begun:
                 del iterator    # its reader is free
-                return self._begin(self._following(begun))
+                return self._begin(self._following(begun), dropped)
             if iterator is None:
-                return self._begin(newest.begin, self._twins)
-            self._drop_spare()
+                return self._begin(newest.begin, dropped, self._twins)
+            self._drop_spare(dropped)
             return iterator
 
     def set_epoch(self, epoch: int) -> None:
@@ -97,6 +100,7 @@ class Passes:
         if position >= UINT64_MAX:
             raise ValueError(f'epoch must be less than {-(-UINT64_MAX // self._length)}, '
                              f'not {epoch}')
+        dropped: List[_core.Loader] = []
         with self._guard():
             newest, iterator = self._settle()
             if (position <= newest.begin < position + (self._run or self._length)
@@ -106,7 +110,7 @@ class Passes:
                     self._twins = [newest]
                     return
             del iterator
-            self._begin(position)
+            self._begin(position, dropped)
 
     def move(self, seek: Callable[[_core.Loader], None]) -> None:
         """Move the newest pass by `seek`, and let it begin there."""
@@ -164,13 +168,14 @@ class Passes:
 
     # ---- readers
 
-    def _begin(self, position: int, twins: Sequence[_Pass] = ()) -> Iterator[Any]:
+    def _begin(self, position: int, dropped: List[_core.Loader],
+               twins: Sequence[_Pass] = ()) -> Iterator[Any]:
         """Begin the newest pass at a position, beside those of `twins`; return its iterator."""
         reader, iterator = self._claim(position)
         reader.seek(position)
         self.reader = reader
         self._twins = [*(twin for twin in twins if twin.reader is not reader), _Pass(reader)]
-        self._drop_spare()
+        self._drop_spare(dropped)
         return iterator
 
     def _claim(self, position: int) -> Tuple[_core.Loader, Iterator[Any]]:
@@ -190,11 +195,12 @@ class Passes:
                 reader.close()
         return reader, iterator
 
-    def _drop_spare(self) -> None:
-        """Drop the readers that have no iterator, except that of the newest pass."""
+    def _drop_spare(self, dropped: List[_core.Loader]) -> None:
+        """Move the readers that have no iterator to `dropped`, except that of the newest pass."""
         for spare in [reader for reader in self._readers
                       if reader is not self.reader and reader._iterate() is not None]:
             self._readers.remove(spare)
+            dropped.append(spare)
             self._twins = [twin for twin in self._twins if twin.reader is not spare]
             self._past.update({name: value for name, value in spare.stats().items()
                                if name not in _GAUGES})

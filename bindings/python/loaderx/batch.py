@@ -14,7 +14,8 @@ __all__ = ['Batch', 'register_batches']
 class Batch(Dict[str, Any]):
     """A batch of a loader: a dict of arrays by field name, with attributes that describe the batch.
 
-    A batch can be used wherever a dict can. What is created from a batch, for example by a
+    A batch can be used wherever a dict can, and is a tree for JAX and torch. Pass ``dict(batch)`` to
+    functions of JAX beside a dict of specifications, such as shardings. What is created from a batch, for example by a
     transform that returns a new dict, does not have the attributes: copy what is needed.
 
     Attributes
@@ -57,7 +58,7 @@ class Batch(Dict[str, Any]):
         return made
 
 
-_registered = False
+_registered = set()    # the names of the libraries
 
 
 def _flatten(batch: Batch) -> Tuple[Iterable[Tuple[Any, Any]], Tuple[str, ...]]:
@@ -71,9 +72,15 @@ def _unflatten(names: Tuple[str, ...], values: Iterable[Any]) -> Batch:
 
 
 def register_batches() -> None:
-    """Make JAX, if the program uses it, treat batches as dicts."""
-    global _registered
+    """Make the trees of JAX and torch, if the program uses them, contain the arrays of a batch."""
     jax: Any = sys.modules.get('jax')
-    if not _registered and hasattr(jax, 'tree_util'):
-        _registered = True
+    if 'jax' not in _registered and hasattr(jax, 'tree_util'):
+        _registered.add('jax')
         jax.tree_util.register_pytree_with_keys(Batch, _flatten, _unflatten)
+    pytree: Any = sys.modules.get('torch.utils._pytree')
+    register = getattr(pytree, 'register_pytree_node', None) or getattr(
+        pytree, '_register_pytree_node', None)
+    if 'torch' not in _registered and register is not None:
+        _registered.add('torch')
+        register(Batch, lambda batch: (list(batch.values()), list(batch)),
+                 lambda values, names: Batch(zip(names, values)))

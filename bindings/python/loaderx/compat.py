@@ -24,6 +24,7 @@ from . import _core
 from ._check import UINT64_MAX, natural
 from ._progress import open_bar
 from ._replacement import replacing
+from .batch import register_batches
 from .sources.records import BatchReadable
 from .sources.compared import ComparedByValue
 from .sources import Dataset
@@ -277,6 +278,7 @@ class DataLoader(_core.Loader):
         # practically endless epoch.
         order = Repeat(epoch, _POSITIONS // source.length)
         choose_fields(source, None)
+        register_batches()
         ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
         return super().__new__(
             cls,

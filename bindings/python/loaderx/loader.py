@@ -18,6 +18,7 @@ from ._output_names import choose_output
 from ._outputs import Output
 from ._passes import Passes
 from .batch import Batch, register_batches
+from .errors import LoaderxError
 from .orders import Budgeted, Order, Sequential
 from .orders.order import to_json
 from .ranks import choose_rank
@@ -98,6 +99,10 @@ def generator(key: Any) -> np.random.Generator:
     (8, 4, 4)
     """
     return np.random.Generator(np.random.Philox(key=np.asarray(key, dtype=np.uint64)))
+
+
+def _fail_closed() -> Planner:
+    raise LoaderxError('the loader is closed')
 
 
 class Loader:
@@ -392,6 +397,7 @@ class Loader:
         return self._planner.explain(step)
 
     def __iter__(self) -> Iterator[Any]:
+        register_batches()
         return self._passes.iterate()
 
     def __next__(self) -> Any:
@@ -531,6 +537,7 @@ class Loader:
         transforms and reads. Arrays of earlier batches remain valid. Further calls have no effect.
         """
         self._passes.close()
+        self._planner, self._plan = None, _fail_closed    # they hold the source
 
     @property
     def closed(self) -> bool:

@@ -24,7 +24,9 @@ static void read_windows(const struct sequential *self, uint64_t *offsets, size_
             first = number * self->stride;
         }
         uint64_t within = offsets[i] - begin;
-        offsets[i] = lx__add_mod(first, within % self->indices, self->indices);
+        if (within >= self->indices)
+            within %= self->indices;
+        offsets[i] = lx__add_mod(first, within, self->indices);
     }
 }
 

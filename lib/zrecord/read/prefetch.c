@@ -37,7 +37,7 @@ static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__v
 bool lx__prefetch_next(lx__prefetch *ahead, uint64_t *first, uint64_t *end)
 {
     lx__snapshot *snapshot = ahead->snapshot;
-    uint64_t index = ahead->next, bytes = 0, length = snapshot->length;
+    uint64_t index = ahead->next, bytes = 0, length = snapshot->state.length;
     size_t fields = snapshot->store->schema->count;
     /* If this fails, nothing is requested, and the range has the maximum number of records. */
     lx__extent *wanted = lx__alloc_array(fields, sizeof *wanted);

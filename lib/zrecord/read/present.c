@@ -36,6 +36,21 @@ static void mark_mapped(const lx__snapshot *snapshot, size_t field, const uint64
     }
 }
 
+/** Marks a value whose row could not be read with the others. A damaged row counts as present: the
+ * read of the value reports the damage. */
+static lx_status mark_lost(lx__value_reader *reader, size_t field, uint64_t index, uint8_t *present,
+                           lx_error *error)
+{
+    lx__value value;
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__value_load(reader, field, index, &value, &why);
+    *present = status != LX_OK || !lx__entry_is_missing(&value.entry);
+    if (status == LX_OK || status == LX_ERR_CORRUPT)
+        return LX_OK;
+    lx__error_propagate(error, &why);
+    return status;
+}
+
 /** Reads rows by pread, those of a block together. */
 static lx_status mark_read(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
                            size_t count, uint8_t *present, lx_error *error)
@@ -47,10 +62,10 @@ static lx_status mark_read(lx__snapshot *snapshot, size_t field, const uint64_t 
         here = count - at < LX__VALUE_BLOCK ? count - at : LX__VALUE_BLOCK;
         status = lx__value_load_block(&reader, field, indices + at, here, false, loaded, error);
         for (size_t i = 0; status == LX_OK && i < here; i++) {
-            lx__value value = {.entry = loaded[i].entry};
             if (loaded[i].lost)
-                status = lx__value_load(&reader, field, indices[at + i], &value, error);
-            present[at + i] = !lx__entry_is_missing(&value.entry);
+                status = mark_lost(&reader, field, indices[at + i], &present[at + i], error);
+            else
+                present[at + i] = !lx__entry_is_missing(&loaded[i].entry);
         }
     }
     lx__value_reader_end(&reader);

@@ -299,6 +299,8 @@ class DataLoader(data.DataLoader[T]):
             The state was changed after it was saved, or is invalid.
         """
         self._refuse_foreign()
+        self._source = find_source(self.dataset)    # the dataset may have been refreshed
+        self._data = Data(self.dataset, self._source)
         check_state(self, self._wrap_sampler(), state, changed)
         self._resumed = copy.deepcopy(dict(state))
         self._progress = None
