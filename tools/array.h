@@ -12,7 +12,7 @@
 
 #include <loaderx/zrecord.h>
 
-/** An array whose first axis counts records. */
+/** The header of an array whose first axis is the record axis. */
 typedef struct array_header {
     lx_dtype dtype;
     bool big_endian; /**< Byte order in the file. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx backup: copies a dataset, which a writer may be changing. */
+/* loaderx backup: copies a dataset, even while a writer is changing it. */
 #include <inttypes.h>
 
 #include "command.h"

@@ -11,8 +11,9 @@ static const command_option options[] = {
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** @p changed: whether the call moved entries from the log to tables: to new tables, or, if the log
- * contained only appended rows, to the end of the existing ones. */
+/** Runs a WAL checkpoint. Sets @p changed to whether it moved entries from the log to tables:
+ * either to new tables or, if the log contained only appended rows, to the end of the existing
+ * ones. */
 static lx_status checkpoint(const char *path, bool *changed, lx_dataset_identity *now,
                             uint64_t *length, lx_error *error)
 {

@@ -14,7 +14,7 @@
 typedef struct fraction {
     const char *name; /**< Without slashes, because it is used in file names. */
     double part;
-    double end; /**< End of its part of the hash space, which begins at the end of the previous
+    double end; /**< End of its part of the hash space; the part begins at the end of the previous
                      set's part. */
 } fraction;
 

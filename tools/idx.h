@@ -11,7 +11,7 @@
 #include "input.h"
 
 /**
- * Reads the header at the beginning of @p in, and leaves @p in at the first element.
+ * Reads the header at the beginning of @p in; the next read starts at the first element.
  * @retval LX_ERR_CORRUPT  The file is not an IDX file, or its header is invalid.
  * @return Otherwise, any status that input_read() or array_measure() returns.
  */

@@ -122,7 +122,7 @@ static lx_status begin_gzip(input *in, lx_error *error)
     return fail_memory(error, "decompression");
 }
 
-/** Between two members, or at the end: starts the next member, if there is one. */
+/** Called after the end of a member: starts the next member, if there is one. */
 static lx_status next_member(input *in, bool *there, lx_error *error)
 {
     lx_status status = fill_buffer(in, 2, error);

@@ -18,7 +18,7 @@ typedef enum listing_form {
     LISTING_LINES,      /**< One per line. */
     LISTING_LINES_SETS, /**< One per line, followed by a tab and the name of its set. */
     LISTING_LIST,       /**< The elements of a JSON list, without brackets. */
-    LISTING_LIST_SETS   /**< The names of their sets, in the same form. */
+    LISTING_LIST_SETS   /**< The names of the indices' sets, in the same form. */
 } listing_form;
 
 /** Prints up to @p count indices (fewer if the order is empty or ends). @p mixed contains the sets;

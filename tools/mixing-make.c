@@ -8,7 +8,8 @@
 
 #include "failure.h"
 
-/** A sum that is bit-identical to numpy.sum (doc/orders.md, 12.3): Megatron divides by it. */
+/** Adds up numbers with the same result as numpy.sum, bit for bit (doc/orders.md, 12.3), because
+ * Megatron divides by that sum. */
 static double add_up(const double *numbers, size_t count)
 {
     double chains[8] = {0}, sum;
@@ -31,7 +32,7 @@ static double find_divisor(const mixing *self)
     switch (self->method) {
     case MIXING_GREEDY:
         return add_up(self->weightings[0].weights, self->count);
-    case MIXING_EXHAUSTIVE: /* the weights are the lengths, whose sum is that of integers */
+    case MIXING_EXHAUSTIVE: /* the weights are the lengths, which are summed as integers */
         return (double)self->together;
     case MIXING_CLOSED:
         break;

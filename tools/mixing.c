@@ -138,7 +138,8 @@ static lx_status check_sets(mixing *self, lx_error *error)
     return check_names(self, error);
 }
 
-/** Inserts weights proportional to the lengths, from offset 0 on, before all others. */
+/** Inserts weights that are proportional to the lengths and take effect at offset 0, before all
+ * other weights. */
 static lx_status add_lengths(mixing *self, lx_error *error)
 {
     mixing_weighting *last = add_weighting(self, self->count, error);

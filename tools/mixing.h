@@ -17,8 +17,8 @@
 /** The options of a mixture, numbered after all options of a subcommand. */
 enum { OPTION_SET = OPTION_OWN + 64, OPTION_WEIGHTS, OPTION_EXHAUSTED, OPTION_METHOD };
 
-/** The rows for a subcommand's table of options; @p sets and @p prefix say which orders use
- * them. */
+/** Rows for a subcommand's table of options. In the help, @p sets and @p prefix say which orders
+ * use an option. */
 #define MIXING_OPTIONS(sets, prefix)                                                               \
     {OPTION_SET, "set", "NAME=LENGTH", sets "a set of LENGTH records; repeat for each set"},       \
         {OPTION_WEIGHTS, "weights", "W,W,...",                                                     \

@@ -10,7 +10,7 @@
 #include "input.h"
 
 /**
- * Reads the header at the beginning of @p in, and leaves @p in at the first element.
+ * Reads the header at the beginning of @p in; the next read starts at the first element.
  *
  * @retval LX_ERR_CORRUPT      The header is invalid.
  * @retval LX_ERR_UNSUPPORTED  The file is not an .npy file, or its version, dtype or order is not

@@ -129,7 +129,7 @@ lx_status ordering_check(ordering *self, lx_error *error);
 /** Whether the order is cut into batches. */
 bool ordering_is_cut(const ordering *self);
 
-/** Whether the order is over concatenated sets. */
+/** Whether the indices of the order refer to a concatenation of sets. */
 bool ordering_has_sets(const ordering *self);
 
 /** Creates the order after ordering_check(); reads the required files. */

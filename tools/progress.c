@@ -45,7 +45,8 @@ double progress_seconds(const progress *bar)
     return now() - bar->begun;
 }
 
-/** " 45%  27000/60000  130.0 MiB/s  0:03 left", without the speed if no bytes are counted. */
+/** Formats the text after the bar, such as " 45%  27000/60000  130.0 MiB/s  0:03 left"; omits the
+ * speed if no bytes are counted. */
 static void tell(const progress *bar, uint64_t done, uint64_t total, uint64_t bytes, char *text,
                  size_t size)
 {

@@ -22,7 +22,7 @@ char *report_size(uint64_t bytes, char *text);
 /** Formats a shape like NumPy: "()", "(5,)", "(28, 28)"; truncated to @p size. Returns @p text. */
 char *report_shape(const lx_field *field, char *text, size_t size);
 
-/** Returns the name of a compression in meta.json. */
+/** Returns the name that meta.json uses for a compression. */
 const char *report_compression(lx_compression compression);
 
 /** Returns a number for JSON. jansson's integers end at 2^63 - 1, which is more than any value in a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx sample: prints the indices at any position of any order. */
+/* loaderx sample: prints the indices of any order, starting at any position. */
 #include <inttypes.h>
 
 #include <loaderx/sampler.h>

@@ -28,8 +28,8 @@ typedef struct statement {
     lx_dataset *dataset;
     const lx_schema *schema;
     lx_dataset_identity identity;
-    lx_access access;    /**< Access mode with default options. */
-    const char *network; /**< The reason for it. */
+    lx_access access;    /**< The access mode that the default options select. */
+    const char *network; /**< Name of the network file system; NULL if the file system is local. */
     lx_storage_stats totals;
     lx_field_stats *fields; /**< In the order of the schema. */
     lx_chunk_stats *chunks; /**< @ref chunk_count elements, if they are shown. */

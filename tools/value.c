@@ -24,7 +24,7 @@ static uint64_t load(const void *element, size_t size)
     return word;
 }
 
-/** The sign of a two's complement number of @p size bytes, extended to 64 bits. */
+/** Loads a two's complement number of @p size bytes, sign-extended to 64 bits. */
 static int64_t load_signed(const void *element, size_t size)
 {
     uint64_t word = load(element, size), sign = (uint64_t)1 << (8 * size - 1);
@@ -62,8 +62,8 @@ static double load_real(const void *element, size_t size)
     return value;
 }
 
-/** Whether the binary16 nearest to @p read is @p value: it is within half a step. Below a power of
- * two, steps are half as wide. */
+/** Whether @p value is the binary16 number nearest to @p read, which means that the two differ by
+ * less than half a step. Below a power of two, steps are half as wide. */
 static bool rounds_to_half(double read, double value)
 {
     int exponent;

@@ -49,7 +49,7 @@ typedef struct lx_column {
 LX_API uint64_t lx_batch_get_row_count(const lx_batch *batch);
 
 /**
- * Returns the number of rows, from the first on, that are not padding. The remaining rows repeat
+ * Returns the number of rows that are not padding; these rows come first. The remaining rows repeat
  * records so that all ranks have the same number of batches; an evaluation must not count them.
  */
 LX_API uint64_t lx_batch_get_real_count(const lx_batch *batch);

@@ -89,8 +89,8 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
  *
  * The cuts depend only on the order. With such an order, a loader needs no batch size and returns
  * whole batches: if there are N ranks, each rank takes one of every N consecutive batches. The
- * budget therefore applies to each device, and one step of 4 ranks is equivalent to two steps of 2.
- * lx_sampler_take_batch() does the same without a loader.
+ * budget therefore applies to each device, and one step of 4 ranks is equivalent to two steps of 2
+ * ranks. lx_sampler_take_batch() does the same without a loader.
  *
  * The order stores the costs, using 4 bytes each if all of them fit and 8 bytes each otherwise. It
  * also stores the cuts of the two most recently entered epochs, using about one bit per position.

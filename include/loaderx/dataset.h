@@ -70,8 +70,8 @@ typedef enum lx_access {
 typedef struct lx_dataset_options lx_dataset_options;
 
 /**
- * Returns new options with the defaults: verify on the first read, fail on damage, show the newest
- * commit, not live. Returns NULL if out of memory.
+ * Returns new options with the defaults: a dataset verifies values on the first read, fails on
+ * damage, shows the newest commit, and is not live. Returns NULL if out of memory.
  */
 LX_API lx_dataset_options *lx_dataset_options_new(void);
 
@@ -144,10 +144,11 @@ LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool l
 
 /**
  * Sets the number of records to show: the first @p length records of the dataset. #LX_NONE, the
- * default, shows all records. With the length that a dataset had when the state of a loader was
- * saved, a run continues with the same samples after records were appended.
+ * default, shows all records. If @p length is the length that the dataset had when the state of a
+ * loader was saved, a run continues with the same samples even if records have been appended since
+ * then.
  *
- * Later refreshes show no more records either, but may show fewer, if records were deleted.
+ * Later refreshes do not show more records either, but may show fewer if records were deleted.
  * lx_dataset_stat(), lx_dataset_verify() and lx_dataset_backup() process the whole dataset.
  *
  * @retval LX_OK            Success.
@@ -361,7 +362,7 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  * A handle reads one snapshot until it is refreshed. A live handle (lx_dataset_options_set_live())
  * refreshes itself in each call. Calls for several fields of the same records, or for their sizes
  * and then their bytes, may therefore read different snapshots. lx_dataset_pin() opens a handle
- * that keeps one snapshot. It is cheap enough to call for each batch:
+ * that keeps one snapshot, and is cheap enough to call for each batch:
  *
  * @code
  * lx_dataset *pinned = NULL;
@@ -377,8 +378,8 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  * A loader over a live dataset pins the dataset for each batch.
  *
  * A commit is visible before it is durable. If a disk fails, a commit that is not durable can be
- * lost even if the machine is not restarted. An older commit is then the newest one, and a refresh
- * goes back to it. lx_dataset_options_set_durable() hides commits that are not durable.
+ * lost even if the machine is not restarted. An older commit then becomes the newest one, and a
+ * refresh goes back to it. lx_dataset_options_set_durable() hides commits that are not durable.
  * @see lx_dataset, lx_dataset_options, lx_source_new_dataset(), zrecord(5)
  * @{
  */
@@ -430,8 +431,8 @@ LX_API lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_err
  * @retval LX_OK            The dataset has at least @p length records.
  * @retval LX_ERR_TIMEOUT   The dataset has fewer records. This is not a failure: @p error is
  *                          unchanged.
- * @retval LX_ERR_ARGUMENT  @p length exceeds that of lx_dataset_options_set_length(), or @p dataset
- *                          is NULL.
+ * @retval LX_ERR_ARGUMENT  @p length exceeds the length set with lx_dataset_options_set_length(),
+ *                          or @p dataset is NULL.
  * @return Otherwise, any status that lx_dataset_refresh() returns.
  */
 LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
@@ -491,8 +492,8 @@ typedef struct lx_dataset_stats {
 } lx_dataset_stats;
 
 /**
- * Copies the statistics of a handle. They cover the time since it was opened, and include the
- * statistics of handles that were pinned from it.
+ * Copies the statistics of a handle. They cover the time since the handle was opened, and include
+ * the statistics of handles that were pinned from it.
  */
 LX_API void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats);
 
@@ -516,8 +517,8 @@ LX_API void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats);
 
 /** A value in memory that belongs to the library and is read-only. */
 typedef struct lx_slice {
-    const void *data; /**< The bytes; NULL if the value is missing, or damaged with
-                           #LX_DAMAGE_ZEROS. */
+    const void *data; /**< The bytes; NULL if the value is missing or, with #LX_DAMAGE_ZEROS,
+                           if it is damaged. */
     uint64_t size;    /**< The number of bytes. */
 } lx_slice;
 

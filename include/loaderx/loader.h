@@ -101,9 +101,9 @@ LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, boo
                                                  lx_error *error);
 
 /**
- * Sets whether ranks may have different numbers of batches, and of records in a batch, at the end of
- * an epoch. By default, ranks repeat records so that all have the same number; see lx_loader. Uneven
- * ranks cause a deadlock if each batch is followed by a collective operation.
+ * Sets whether ranks may have different numbers of batches, and of records in a batch, at the end
+ * of an epoch. By default, ranks repeat records so that all have the same number; see lx_loader.
+ * Uneven ranks cause a deadlock if each batch is followed by a collective operation.
  */
 LX_API lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool uneven,
                                               lx_error *error);
@@ -145,7 +145,7 @@ LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options
  * - #LX_DAMAGE_RAISE, the default: lx_loader_next() fails instead of returning the batch.
  * - #LX_DAMAGE_SKIP: the record is left out. The batch has fewer records; a batch with no records
  *   left repeats one; see lx_loader.
- * - #LX_DAMAGE_ZEROS: in this record, the columns that cannot be read are filled with zeros.
+ * - #LX_DAMAGE_ZEROS: in the damaged record, the columns that cannot be read are filled with zeros.
  *
  * In all cases, positions and states count all samples, and the number of threads does not affect
  * which batch a record is in. lx_loader_get_stats() counts the damaged records. If the dataset
@@ -157,28 +157,29 @@ LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options
 LX_API lx_status lx_loader_options_set_damage_policy(lx_loader_options *options,
                                                      lx_damage_policy damage, lx_error *error);
 
-/** What to do with missing values, which have no place in an array. */
+/** What to do with missing values, which an array cannot represent. */
 typedef enum lx_missing_policy {
-    LX_MISSING_RAISE = 0, /**< Fail, so that no missing value is taken for zeros. The default. */
+    LX_MISSING_RAISE = 0, /**< Fail, so that no missing value is mistaken for zeros. The
+                               default. */
     LX_MISSING_ZEROS = 1, /**< The value becomes zeros. */
-    LX_MISSING_MASK = 2,  /**< The value becomes zeros, and lx_batch_get_present() tells it from
-                               values that are present. */
+    LX_MISSING_MASK = 2,  /**< The value becomes zeros, and lx_batch_get_present() reports that it
+                               was missing. */
 } lx_missing_policy;
 
 /**
  * Sets how to handle missing values. Only datasets have missing values.
  *
  * With #LX_MISSING_RAISE, lx_loader_open() returns #LX_ERR_MISMATCH if a record of the source has
- * no value in a column that the loader reads. It checks the whole source, whatever records the
- * order selects; to leave records out, use lx_source_new_subset(). If a value of a live dataset
- * (lx_dataset_options_set_live()) becomes missing later, the batch that contains it fails with
- * #LX_ERR_MISMATCH.
+ * no value in a column that the loader reads. It checks the whole source, regardless of which
+ * records the order selects; to leave records out, use lx_source_new_subset(). If a value of a live
+ * dataset (lx_dataset_options_set_live()) becomes missing later, the batch that contains it fails
+ * with #LX_ERR_MISMATCH.
  *
  * A damaged value is not missing; see lx_loader_options_set_damage_policy().
  *
  * @param[in]  options  The options.
- * @param[in]  column   A column that the loader reads; NULL: every column for which the policy is
- *                      not set by name.
+ * @param[in]  column   A column that the loader reads; NULL sets the policy for all columns whose
+ *                      policy is not set by name.
  * @param[in]  policy   The policy.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -190,7 +191,8 @@ LX_API lx_status lx_loader_options_set_missing(lx_loader_options *options, const
                                                lx_missing_policy policy, lx_error *error);
 
 /**
- * Sets the value that replaces missing values of a column, instead of a policy.
+ * Sets the value that replaces missing values of a column. This takes the place of a policy for the
+ * column.
  *
  * @param[in]  options  The options.
  * @param[in]  column   A column that the loader reads.
@@ -216,9 +218,9 @@ LX_API lx_status lx_loader_options_set_missing_value(lx_loader_options *options,
  * @param user   The pointer that was passed to lx_loader_options_set_transform().
  * @param error  Receives the description of a failure; never NULL.
  * @return #LX_OK on success. If the function fails, lx_loader_next() returns the function's status
- *         instead of the batch. However, if the status is one that lx_loader_next() returns for its
- *         own purposes (#LX_END, #LX_ERR_TIMEOUT, #LX_ERR_CANCELED or #LX_ERR_FORKED), it returns
- *         #LX_ERR_CALLBACK.
+ *         instead of the batch. However, if lx_loader_next() uses this status for its own purposes
+ *         (#LX_END, #LX_ERR_TIMEOUT, #LX_ERR_CANCELED or #LX_ERR_FORKED), it returns
+ *         #LX_ERR_CALLBACK instead.
  */
 typedef lx_status (*lx_transform_function)(lx_batch *batch, void *user, lx_error *error);
 
@@ -253,24 +255,25 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  *
  * @par Ranks of equal length
  * All ranks have the same number of batches, of equal sizes. If the last global batch of an epoch
- * cannot be divided evenly, the ranks that are one record short repeat one each, in turn, from the
- * start of the epoch: an epoch is padded to a multiple of world. lx_batch_get_real_count() tells
- * the repeated records from the others. They have no positions, so a state counts no record twice,
- * and padding depends only on the world that ends the epoch. With drop_last, no rank returns the
- * last global batch unless it is full. With uneven ranks, a rank may have fewer records in the last
- * batch, or none.
+ * cannot be divided evenly, each rank that is one record short repeats one record from the start of
+ * the epoch, so that the epoch is padded to a multiple of world. lx_batch_get_real_count() does not
+ * count the repeated records. They have no positions, so a state counts no record twice, and
+ * padding depends only on the value of world at the end of the epoch. With drop_last, no rank
+ * returns the last global batch unless it is full. With uneven ranks, a rank may have fewer records
+ * in the last batch, or none.
  *
  * @par Damaged records
- * With #LX_DAMAGE_SKIP, a batch omits damaged records. If no record of a batch is readable, the batch
- * repeats the next readable record of the epoch, which does not count as real. It is thus never
- * empty, and no rank omits a batch that others have.
+ * With #LX_DAMAGE_SKIP, a batch omits damaged records. If no record of a batch is readable, the
+ * batch repeats the next readable record of the epoch, which does not count as real. A batch is
+ * thus never empty, and no rank omits a batch that others have.
  *
  * @par Orders that are cut into batches
  * If the order is cut into batches (lx_order_new_budgeted()), a global batch consists of
  * consecutive batches of the order, one per rank, starting at position p. A rank takes the batch
  * whose number in the epoch is congruent to its rank modulo world. At the end of an epoch, there
  * may be fewer batches left than ranks: some ranks then repeat a batch from the start of the epoch;
- * with uneven ranks they have no batch, and with drop_last, no rank has a batch. After a seek into the middle of a batch, the remainder of that batch comes first.
+ * with uneven ranks, they have no batch; and with drop_last, no rank has a batch. After a seek into
+ * the middle of a batch, the remainder of that batch comes first.
  *
  * @par Ranks that share data
  * Rank and world refer to data parallelism. If each data-parallel rank is a group of processes, as
@@ -300,8 +303,8 @@ typedef struct lx_loader lx_loader;
 /**
  * Opens a loader. The loader reads nothing until the first call to lx_loader_next(). However, if
  * the log or meta.json of a dataset says that values may be missing in a column for which the
- * policy is #LX_MISSING_RAISE, the call looks at the table rows of that column, which takes about 5
- * nanoseconds for each value in memory; see lx_loader_options_set_missing().
+ * policy is #LX_MISSING_RAISE, lx_loader_open() reads the table rows of that column, which takes
+ * about 5 nanoseconds per value if the rows are in memory; see lx_loader_options_set_missing().
  *
  * @param[in]  source   The source; the call takes a reference.
  * @param[in]  options  The options; NULL for the defaults.
@@ -314,8 +317,8 @@ typedef struct lx_loader lx_loader;
  * @retval LX_ERR_UNSUPPORTED  The values of a column vary in size: leave the column out.
  * @retval LX_ERR_MISMATCH     The order has indices beyond the end of the source; or a value of a
  *                             column is missing, which lx_loader_options_set_missing() can allow.
- * @retval LX_ERR_ARGUMENT     Two options cannot be combined, a value for missing ones does not
- *                             have the size of the column's values, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT     Two options cannot be combined, a value that replaces missing values
+ *                             does not have the size of the column's values, or a pointer is NULL.
  * @retval LX_ERR_LIMIT        A batch would be too large for this machine.
  * @retval LX_ERR_NOMEM        Out of memory.
  */
@@ -443,9 +446,9 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
  * If records were appended to a dataset in the meantime, open the dataset with the length that it
  * had (lx_dataset_options_set_length()). If records in the loader's columns were changed or
  * deleted, the call fails; lx_loader_restore_changed() continues nevertheless. If the tables of the
- * dataset were written anew (lx_writer_rebalance(), lx_writer_checkpoint(), lx_writer_seal()), the
- * library cannot tell: it logs a warning and continues. The records of a live dataset may change,
- * so they are not compared.
+ * dataset were rewritten (lx_writer_rebalance(), lx_writer_checkpoint(), lx_writer_seal()), the
+ * library cannot tell whether records have changed: it logs a warning and continues. The records of
+ * a live dataset may change, so they are not compared.
  *
  * @retval LX_OK               The next batch begins at that position.
  * @retval LX_ERR_MISMATCH     The state belongs to a different order or source, or records were
@@ -459,8 +462,8 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
 LX_API lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error *error);
 
 /**
- * Like lx_loader_restore(), but does not fail if records changed after the state was saved: the run
- * continues at the same position, with the records as they are now.
+ * Moves to the position of a saved state as lx_loader_restore() does, but also accepts records that
+ * have changed since the state was saved. The run then continues with the records as they are now.
  *
  * @return Any status that lx_loader_restore() returns.
  */

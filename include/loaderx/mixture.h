@@ -52,8 +52,8 @@ typedef enum lx_exhausted_policy {
                                        proportion to their weights. The epoch ends when no part with
                                        a weight above 0 has samples left, so each part is used
                                        completely once per epoch. A part whose weight is 0 at that
-                                       point is left out: weights that are set for later offsets
-                                       have no effect. */
+                                       point is left out, even if a later phase gives it a
+                                       weight. */
 } lx_exhausted_policy;
 
 /**

@@ -96,10 +96,10 @@ typedef struct lx_order lx_order;
  * every stride-th index, and wraps around at the end. Offset o of an epoch has the index ((o div
  * window) * stride + o mod window) mod length, computed without overflow.
  *
- * With a stride equal to the window, the default, each epoch contains every index once, in sequence.
- * With a smaller stride, windows overlap; with a larger stride, the indices between windows are left
- * out. In both cases, an epoch consists of ceiling(length / stride) whole windows, so a loader whose
- * batches have the size of a window returns one window in each batch.
+ * With a stride equal to the window, the default, each epoch contains every index once, in
+ * sequence. With a smaller stride, windows overlap; with a larger stride, the indices between
+ * windows are left out. In both cases, an epoch consists of ceiling(length / stride) whole windows,
+ * so a loader whose batches have the size of a window returns one window in each batch.
  *
  * @param[in]  length  The number of indices.
  * @param[in]  window  The number of positions in a window. 0 means 1, so that a stride alone
@@ -256,8 +256,8 @@ LX_API lx_status lx_order_options_set_tables(lx_order_options *options, const ch
 
 /**
  * Sets the number of indices in a bucket of lx_order_new_bucketed(): a multiple of the batch size,
- * 1 or more. Larger buckets shuffle better; smaller buckets group more similar lengths. The default
- * is 100 batches.
+ * 1 or more. With larger buckets, the order is shuffled better; with smaller buckets, the lengths
+ * in a batch are more similar. The default is 100 batches.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.

@@ -108,8 +108,8 @@ LX_API void lx_schema_free(lx_schema *schema);
  * @retval LX_ERR_ARGUMENT  The name, the dtype, the shape or the compression is invalid, a value
  *                          would be larger than #LX_MAX_VALUE (counting extents of 0 as 1), or a
  *                          pointer is NULL.
- * @retval LX_ERR_UNSUPPORTED  @p compression is zstd, taken from a field of a dataset; this library
- *                             cannot write zstd.
+ * @retval LX_ERR_UNSUPPORTED  @p compression is that of a zstd field of an existing dataset; this
+ *                             library cannot write zstd.
  * @retval LX_ERR_EXISTS    The schema already has a field with that name.
  * @retval LX_ERR_LIMIT     The schema already has #LX_MAX_FIELDS fields.
  * @retval LX_ERR_NOMEM     Out of memory.
@@ -123,7 +123,7 @@ LX_API size_t lx_schema_get_field_count(const lx_schema *schema);
 
 /**
  * Returns the field at @p position; NULL if @p position is not less than
- * lx_schema_get_field_count(). The field is valid as long as the schema.
+ * lx_schema_get_field_count(). The field is valid as long as the schema is.
  */
 LX_API const lx_field *lx_schema_get_field(const lx_schema *schema, size_t position);
 

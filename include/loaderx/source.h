@@ -52,7 +52,7 @@ typedef struct lx_column_info {
  * Opens a dataset (if @p path is a directory) or an .npy file (if it is a file).
  *
  * An .npy file must have format version 1.0 to 3.0, and contain a little-endian array in C order,
- * with at least one axis and with elements of an ::lx_dtype. The first axis counts the records. The
+ * with at least one axis and with elements of an ::lx_dtype. The first axis is the record axis. The
  * only column is "data". The file is memory-mapped.
  *
  * @param[in]  path     A directory or a file.
@@ -305,11 +305,12 @@ LX_API lx_status lx_source_save(const lx_source *source, char *text, size_t size
                                 lx_error *error);
 
 /**
- * Compares a source with an identity that lx_source_save() wrote, as lx_loader_restore() does.
+ * Checks whether a source matches an identity that lx_source_save() wrote, by the same rules as
+ * lx_loader_restore().
  *
- * @param[in]  source   The source. All of its columns are compared.
+ * @param[in]  source   The source, all of whose columns are compared.
  * @param[in]  text     The identity.
- * @param[in]  changed  Whether records may have changed.
+ * @param[in]  changed  Whether to accept records that have changed.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The source has the same records.
@@ -337,7 +338,7 @@ LX_API size_t lx_source_get_column_count(const lx_source *source);
 
 /**
  * Returns the column at @p position; NULL if @p position is not less than
- * lx_source_get_column_count(). The column is valid as long as the source.
+ * lx_source_get_column_count(). The column is valid as long as the source is.
  */
 LX_API const lx_column_info *lx_source_get_column(const lx_source *source, size_t position);
 
@@ -360,15 +361,15 @@ LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size
                                 const lx_target *targets, lx_error *error);
 
 /**
- * Does what lx_source_fill() does, and tells which values are present: lx_source_fill() copies
- * zeros for missing values. Of a live dataset, it reads one snapshot.
+ * Copies records as lx_source_fill() does, with zeros for missing values, and also tells which
+ * values are present. If the source reads a live dataset, all values come from one snapshot.
  *
  * @param[in]  source   The source.
  * @param[in]  indices  @p count record indices, in any order; repeats are allowed.
  * @param[in]  count    The number of records.
  * @param[in]  targets  One target per column.
- * @param[out] present  One pointer per column; NULL if the column is not needed. The memory receives
- *                      a byte for each record: 0 if the value is missing, otherwise 1.
+ * @param[out] present  One pointer per column; NULL if the column is not needed. The memory
+ *                      receives a byte for each record: 0 if the value is missing, otherwise 1.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @return Any status that lx_source_fill() returns.

@@ -129,7 +129,7 @@ void lx_error_locate(lx_error *error, const char *path, const char *field, uint6
         error->offset = offset;
 }
 
-/** Describes where the failure occurred, followed by ": " unless that is unknown. */
+/** Writes where the failure occurred, followed by ": "; writes nothing if the place is unknown. */
 static int describe_place(const lx_error *error, char *text, size_t size)
 {
     char field[96] = "", place[48] = "", offset[48] = "";

@@ -66,7 +66,7 @@ static void after_fork_in_child(void)
 
 static void register_fork_handlers(void)
 {
-    /* This fails only when out of memory, and then leaves the race that the mutex prevents. */
+    /* This fails only if memory runs out; the race that the mutex prevents can then occur. */
     (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
@@ -143,8 +143,8 @@ static lx_status fail_open(lx_error *error, const lx__file *directory, const cha
         status = lx_fail(error, LX_ERR_CORRUPT, "symbolic links are not followed here");
         break;
     case ENOTDIR:
-        /* A path given by the user simply does not exist; within a dataset, something else has
-         * replaced the directory. */
+        /* If the user gave the path, it simply does not exist; within a dataset, the directory has
+         * been replaced with something else. */
         status = lx_fail(error,
                          is_directory && directory != LX__CWD ? LX_ERR_CORRUPT : LX_ERR_NOT_FOUND,
                          directory != LX__CWD && lx__file_is_link(directory, name)

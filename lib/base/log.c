@@ -24,7 +24,8 @@ static void release_lock(void)
     pthread_mutex_unlock(&lock);
 }
 
-/** Makes fork() wait while another thread holds the lock, which would stay locked in the child. */
+/** Makes fork() wait while another thread holds the lock, which would otherwise stay locked in the
+ * child. */
 static void register_fork_handlers(void)
 {
     (void)pthread_atfork(take_lock, release_lock, release_lock);

@@ -15,7 +15,7 @@
 /** A time that is never reached. */
 #define LX__NEVER UINT64_MAX
 
-/** Returns the nanoseconds since an arbitrary start. */
+/** Returns the number of nanoseconds since an arbitrary point in time. */
 LX_API uint64_t lx__clock_now(void);
 
 /** Returns the time @p delay nanoseconds from now; #LX__NEVER if that overflows. */

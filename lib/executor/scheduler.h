@@ -15,9 +15,9 @@ lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, l
 /** Stops the queue: no task begins after this call, and all waiting tasks are canceled. */
 void lx__scheduler_stop(lx__queue *queue);
 
-/** Waits, after lx__scheduler_stop(), until no callback runs and all threads have ended. If @p
- * inside is set, because the caller is within a callback, detaches the threads instead and does not
- * wait. */
+/** Waits, after lx__scheduler_stop(), until no callback is running and all threads have ended. If
+ * @p inside is set, because the caller is within a callback, detaches the threads instead and does
+ * not wait. */
 void lx__scheduler_join(lx__queue *queue, bool inside);
 
 #endif

@@ -9,8 +9,8 @@
  * owns the task's memory; after that, the task may be freed, changed or submitted again, even from
  * within finish().
  *
- * No lock is held while run() or finish() runs. run() sees all writes before the submit, and
- * finish() sees all writes of every run().
+ * No lock is held while run() or finish() runs. run() sees all writes made before the task was
+ * submitted, and finish() sees all writes of every run().
  */
 #ifndef LX_EXECUTOR_TASK_H
 #define LX_EXECUTOR_TASK_H
@@ -43,7 +43,7 @@ struct lx__task {
     atomic_size_t next;                /**< The next part to run; no part is left if it is at least
                                             @ref parts. Accesses are relaxed: the lock orders
                                             everything except the count itself. */
-    _Atomic(struct lx__queue *) queue; /**< The queue of the last submit. */
+    _Atomic(struct lx__queue *) queue; /**< The queue it was last submitted to. */
     lx__link link;                     /**< Link in the queue's tasks or timers. The queue's lock
                                             protects it and all members below. */
     uint64_t due;                      /**< The time at which a timed task is queued. */

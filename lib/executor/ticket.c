@@ -21,7 +21,7 @@ struct lx_ticket {
     pthread_mutex_t lock; /* protects all that follows */
     pthread_cond_t ended;
     bool over;
-    size_t failed_part; /* the part that caused failure; SIZE_MAX: none */
+    size_t failed_part; /* the part that caused the failure; SIZE_MAX: none */
     lx_error failure;
 };
 

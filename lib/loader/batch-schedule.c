@@ -65,8 +65,8 @@ static lx_status end(lx__batch_schedule *schedule)
     return LX_END;
 }
 
-/** Counts the rank's batches in an epoch of @p all samples or batches, @p step of which form a
- * step. */
+/** Counts the rank's batches in an epoch of @p all samples or batches, of which each step takes
+ * @p step. */
 static uint64_t count_steps(const lx__batch_schedule *schedule, uint64_t all, uint64_t step)
 {
     uint64_t rest = all % step;

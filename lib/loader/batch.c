@@ -179,7 +179,7 @@ void lx__batch_pool_close(lx__batch_pool *batch_pool)
     pool_unref(batch_pool);
 }
 
-/** Allocates a batch with the members that all batches of the pool share. */
+/** Allocates a batch, and sets the members that are the same in all batches of the pool. */
 static lx_status new_batch(lx__batch_pool *batch_pool, lx_batch **batch, lx_error *error)
 {
     const lx__layout *layout = &batch_pool->layout;

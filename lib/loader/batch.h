@@ -76,7 +76,7 @@ struct lx_batch {
     void (*release_result)(void *result);
 };
 
-/** Looks up the columns named in @p fields (if there are no names, all columns) and computes the
+/** Looks up the columns named in @p fields (or all columns if there are no names), and computes the
  * layout of a batch. */
 lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fields,
                           size_t field_count, uint64_t batch_rows, lx_error *error);
@@ -91,7 +91,7 @@ void lx__layout_free(lx__layout *layout);
  * Creates a batch pool. Takes ownership of @p layout, even on failure.
  *
  * @param idle_max  Maximum number of idle batches that keep their memory. A batch that is released
- *                  when that many are idle is freed.
+ *                  while that many are idle is freed.
  */
 lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, size_t idle_max,
                              lx__batch_pool **batch_pool, lx_error *error);
@@ -108,7 +108,7 @@ void lx__batch_pool_close(lx__batch_pool *batch_pool);
 lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
                               lx_batch **batch, lx_error *error);
 
-/** Changes the number of records of a batch, which must not exceed that of the layout. */
+/** Changes the number of records of a batch; it must not exceed the maximum in the layout. */
 void lx__batch_set_rows(lx_batch *batch, uint64_t rows);
 
 #endif

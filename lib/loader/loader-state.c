@@ -54,7 +54,7 @@ lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size, size_
     return status;
 }
 
-/** Compares the records with those that the run has read so far, in the columns of the loader. */
+/** Checks that the records are those that the run read, in the columns that the loader reads. */
 static lx_status match_records(const lx_loader *loader, const json_t *datasets, lx_error *error)
 {
     const lx__layout *layout = &loader->batch_pool->layout;
@@ -68,8 +68,8 @@ static lx_status match_records(const lx_loader *loader, const json_t *datasets, 
     return status;
 }
 
-/** Checks that the state belongs to the loader. The lengths of the datasets come first, because
- * the lengths of the order and the source follow from them. */
+/** Checks that the state belongs to the loader. The lengths of the datasets are compared first,
+ * because the lengths of the order and the source follow from them. */
 static lx_status match_state(const lx_loader *loader, const json_t *state, bool changed,
                              lx_error *error)
 {

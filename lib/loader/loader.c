@@ -218,8 +218,8 @@ static void count_batch(lx_loader *loader, const lx_batch *batch)
     atomic_fetch_add_explicit(&loader->records, batch->rows, memory_order_relaxed);
 }
 
-/** Fills an empty batch with the first readable record from position @p end on, or from the start
- * of the epoch, of which it is padding. */
+/** Fills an empty batch with one record, which pads the epoch: the first readable record from
+ * position @p end on or, if there is none, from the start of the epoch on. */
 static lx_status repeat_record(lx_loader *loader, lx_source *source, lx_batch *batch, uint64_t end,
                                lx_error *error)
 {
@@ -243,8 +243,8 @@ static lx_status repeat_record(lx_loader *loader, lx_source *source, lx_batch *b
                    "to zeros");
 }
 
-/** Gives a batch without a readable record a record that it repeats, so that all ranks take the
- * same number of batches. Releases the batch on failure. */
+/** Pads a batch that has no readable record with a repeated record, so that all ranks take the same
+ * number of batches. Releases the batch on failure. */
 static lx_status pad_empty(lx_loader *loader, lx_batch **batch, uint64_t end, lx_error *error)
 {
     lx_source *source;
@@ -328,8 +328,8 @@ lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch
 }
 
 /** Whether the run of epochs has no batch left; if so, moves the position to its end. Right after a
- * seek, it is not at its end even if this rank has no batch left in it: after the same seek,
- * another rank may have one, and all ranks must end the run together. */
+ * seek, returns false even if this rank has no batch left in the run: after the same seek, another
+ * rank may have one, and all ranks must end the run together. */
 static bool is_at_end(lx_loader *loader)
 {
     uint64_t before = loader->schedule.position;

@@ -151,7 +151,7 @@ lx_status lx__missing_lay_out(lx__layout *layout, const lx_loader_options *optio
 
 /* ---- refusing */
 
-/** Fails if the value of one of the records, at most BLOCK, is missing. */
+/** Fails if any of the @p count records, at most BLOCK, lacks a value in the column. */
 static lx_status check_block(lx_source *source, size_t position, const uint64_t *indices,
                              size_t count, lx_error *error)
 {

@@ -11,7 +11,7 @@
 #include "loader/missing-values.h"
 #include "loader/sources/source.h"
 
-/* Bytes that are worth handing to a thread: a few microseconds of copying. */
+/* Number of bytes worth handing to a thread: they take a few microseconds to copy. */
 #define PART_BYTES ((uint64_t)64 << 10)
 #define PART_ROWS_MIN 8
 /* The caller can fill a smaller batch faster than it can wake a thread. */
@@ -26,8 +26,8 @@ static lx__job *job_of(lx__task *task)
     return (lx__job *)((char *)task - offsetof(lx__job, task));
 }
 
-/** Replaces the statuses with which lx_loader_next() reports about itself, without consuming a
- * batch. */
+/** Replaces a status that, returned by lx_loader_next(), would mean that the call has not consumed
+ * a batch. */
 static lx_status status_of_batch(lx_status status)
 {
     bool is_of_loader = status == LX_ERR_TIMEOUT || status == LX_ERR_CANCELED ||
@@ -168,7 +168,7 @@ static void finish(lx__task *task, bool canceled)
     if (job->status == LX_OK)
         apply_missing(job);
     release_job(job);
-    /* The consumer gives a batch without records one that it repeats. */
+    /* If no record is left, the consumer adds a repeated one and then runs the transform. */
     if (job->status == LX_OK && job->batch->rows != 0) {
         lx_error error = LX_ERROR_INIT;
         lx_status status = lx__pipeline_transform(pipeline, job->batch, &error);
@@ -310,7 +310,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
 
 void lx__pipeline_drop(lx__pipeline *pipeline)
 {
-    /* In a child of fork() no thread works on the jobs. */
+    /* In a child of fork(), no thread works on the jobs. */
     bool threads = !pipeline->on_caller && lx__executor_check(pipeline->executor, NULL) == LX_OK;
     for (size_t i = 0; threads && i < pipeline->count; i++)
         lx__executor_cancel(pipeline->executor,

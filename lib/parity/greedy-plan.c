@@ -172,7 +172,8 @@ static lx_status make(void *user, lx__index_table *rows, lx_error *error)
 
 /* ---- construction */
 
-/** Computes the limit of the length: the mixture's length, or the sum over all sets. */
+/** Computes the maximum length: the length of the mixture or, if that is 0, the sum of the lengths
+ * of its sets. */
 static lx_status find_most(const lx_mixture *mixture, uint64_t *most, lx_error *error)
 {
     *most = mixture->length;

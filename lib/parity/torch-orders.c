@@ -40,7 +40,8 @@ static uint64_t draws_of_epoch(const struct torch *self)
     return self->again ? self->order.length : self->whole * lx__randperm_draws(self->indices);
 }
 
-/** Moves to the start of an epoch: from the end of the last one made, or from the seed. */
+/** Moves the generator to the start of an epoch: from the end of the last epoch made, or from the
+ * seed. */
 static void go_to(const struct torch *self, uint64_t epoch)
 {
     if (self->anew || *self->number > epoch) {
@@ -87,7 +88,7 @@ static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, 
             indices[i] = lx__mt19937_next(self->generator) % (uint32_t)self->indices;
     else
         status = fill_permutations(self, indices, count, error);
-    /* After a failure the generator's state is unknown: the next fill starts at the seed. */
+    /* After a failure, the generator's state is unknown: the next fill starts from the seed. */
     *self->number = status == LX_OK ? epoch + 1 : UINT64_MAX;
     return status;
 }

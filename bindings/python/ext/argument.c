@@ -65,8 +65,8 @@ bool lxpy_has_axes(PyObject *object)
     return result;
 }
 
-/** Whether @p object is a tensor that contains one bool. A tensor has __index__(), even for bools
- * and with axes. */
+/** Whether @p object is a tensor that contains one bool. A tensor has __index__() even if it
+ * contains bools or has axes. */
 static bool is_bool_tensor(PyObject *object)
 {
     if (PyLong_Check(object) || !PyIndex_Check(object) ||
@@ -134,7 +134,7 @@ int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds)
         PyErr_Format(PyExc_ValueError, "%s must not be negative, but is %R", argument, object);
         return -1;
     }
-    if (seconds < 1e9) /* longer times, of more than 30 years, mean no limit */
+    if (seconds < 1e9) /* a longer time, more than 30 years, means no limit */
         *nanoseconds = (uint64_t)(seconds * 1e9);
     return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts a batch to Python: a Batch, which is a dict, of arrays over one Memory, which owns the
- * batch. */
+/* Converts a batch to Python: to a Batch, a dict of arrays over one Memory that owns the batch. */
 #include "batch.h"
 #include "target.h"
 
@@ -70,8 +69,8 @@ static void release(void *batch)
     lx_batch_unref(batch);
 }
 
-/** Creates a Memory that spans all columns and owns the batch. Stores the first address of the
- * memory in @p start. Without columns, the Memory is empty and only owns the batch. */
+/** Creates a Memory that spans all columns and owns the batch. Stores the address of its first byte
+ * in @p start. Without columns, the Memory is empty and only owns the batch. */
 static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **start)
 {
     size_t count = lx_batch_get_column_count(batch);
@@ -141,7 +140,7 @@ static int set_origin(lxpy_state *state, PyObject *dict, const lx_batch *batch)
     int result = -1;
     if (position != NULL && PyObject_SetAttr(dict, LXPY(state, POSITION), position) == 0 &&
         shape != NULL && lxpy_target_make(&target, state, shape, state->dtypes[LX_INT64]) == 0) {
-        /* no source of 2**63 records or more contains data */
+        /* a source with 2**63 records or more contains no data */
         memcpy(target.view.buf, lx_batch_get_indices(batch), (size_t)rows * sizeof(int64_t));
         result = PyObject_SetAttr(dict, LXPY(state, INDEX), target.object);
         lxpy_target_drop(&target);

@@ -20,7 +20,7 @@ typedef struct lxpy_dataset {
     lxpy_state *state;
     lxpy_handle *current; /**< NULL after close(). */
     bool live;            /**< Each call reads the newest snapshot. */
-    uint64_t damaged;     /**< Number of damaged values counted when a handle was last closed. */
+    uint64_t damaged;     /**< Count of damaged values from the handle that was closed last. */
     PyObject *path;
     lxpy_schema *schema;
 } lxpy_dataset;
@@ -47,8 +47,8 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
 void lxpy_reading_end(lxpy_reading *reading);
 
-/** Makes an object from records and @p count fields, by position; returns NULL with an exception
- * set on failure. */
+/** Makes an object from the records at @p indices and the @p count fields at @p positions; returns
+ * NULL with an exception set on failure. */
 typedef PyObject *lxpy_select(lxpy_reading *reading, const lxpy_indices *indices,
                               const size_t *positions, size_t count, void *user);
 

@@ -74,8 +74,8 @@ static void delete_piece(lx_writer *writer, const uint64_t *numbers, size_t coun
     }
 }
 
-/** Truncates the dataset to remove the records to delete that are at its end, and returns their
- * number. Called without the GIL. */
+/** Of the records to delete, removes those at the end of the dataset by truncating it, and returns
+ * their number. Called without the GIL. */
 static size_t truncate_last(lx_writer *writer, const lxpy_indices *indices, lx_error *error)
 {
     uint64_t length = lx_writer_get_length(writer);

@@ -162,8 +162,8 @@ void lxpy_engine_end(lxpy_engine *self)
     if (self == NULL)
         return;
     if (self->loader != NULL && lxpy_in_transform(NULL)) {
-        /* Waiting here could deadlock: the wait could be for this transform, or for a transform
-         * that waits for this transform. */
+        /* Waiting here could deadlock: the wait could be for this transform, or for another one
+         * that waits for it. */
         lx_loader_cancel(self->loader);
         self->orphan = has_orphans = true;
         /* If this fails, the next call closes the engine. */
@@ -289,7 +289,8 @@ int lxpy_engine_continue(lxpy_engine *self, uint64_t end, PyObject *pass)
     if (self->kept == NULL) /* a kept batch belongs to the current epoch */
         LXPY_WITHOUT_GIL(lx_loader_next_epoch(loader));
     bool ended = self->loader != NULL && lxpy_engine_tell(self) >= end;
-    /* Before other threads, which wait for the lock in the pass, can take a batch of the next. */
+    /* End the pass before releasing the lock: other threads of the pass that wait for the lock must
+     * not take a batch of the next pass. */
     if (ended && pass != NULL)
         lxpy_pass_end(pass);
     lxpy_lock_release(&self->lock);
@@ -297,7 +298,7 @@ int lxpy_engine_continue(lxpy_engine *self, uint64_t end, PyObject *pass)
 }
 
 /** Moves to a position or, if @p text is not NULL, to that of a state; @p changed tells whether
- * records may have changed since. */
+ * records may have changed since the state was saved. */
 static int move_to(lxpy_engine *self, uint64_t position, const char *text, bool changed)
 {
     lx_error error = LX_ERROR_INIT;

@@ -29,7 +29,7 @@ typedef struct lxpy_engine {
     lxpy_columns columns;    /**< Properties common to all batches. */
     lxpy_result *results;    /**< Results that next has not returned yet. */
     uint64_t end;            /**< The position at which iteration ends for good, or UINT64_MAX. */
-    uint64_t failures;       /**< Number of batches of the library whose transform failed. */
+    uint64_t failures;       /**< Number of batches from the library whose transform failed. */
     bool interrupted;        /**< Ctrl-C interrupted the transform of a batch, or peek failed. */
     uint64_t interrupted_at; /**< The position of that batch, which the next call repeats. */
     PyObject *kept;          /**< The batch that peek, or an interrupted call of next, has taken. */
@@ -40,9 +40,9 @@ typedef struct lxpy_engine {
 } lxpy_engine;
 
 /** Opens a loader; returns NULL with an exception set on failure. @p transform may be NULL, as may
- * @p seed, which is the seed of the keys in batches. If @p end is not UINT64_MAX, no batch follows
- * that position, which must be the end of the epochs in @p options. The function sets the transform
- * in @p options and changes no other option. */
+ * @p seed, which is the seed of the keys in batches. If @p end is not UINT64_MAX, iteration ends
+ * for good at that position, which must be the end of the epochs in @p options. The function sets
+ * the transform in @p options and changes no other option. */
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
                               PyObject *transform, const uint64_t *seed, uint64_t end);
 
@@ -57,8 +57,8 @@ void lxpy_engine_close(lxpy_engine *engine);
  * SystemExit. Returns NULL. */
 PyObject *lxpy_engine_fail_closed(lxpy_engine *engine);
 
-/** Returns -1 with an exception set if this thread runs a transform of the open engine, whose other
- * calls may wait for it. */
+/** Returns -1 with an exception set if the engine is open and this thread is running one of its
+ * transforms, because other calls of the engine may be waiting for that transform. */
 int lxpy_engine_check_transform(lxpy_engine *engine);
 
 /** If Ctrl-C interrupted a call of next, or peek has taken a batch, seeks back to that batch, so
@@ -80,8 +80,8 @@ int lxpy_engine_continue(lxpy_engine *engine, uint64_t end, PyObject *pass);
  * without an exception at the end, or if @p pass is not NULL and has ended. */
 PyObject *lxpy_engine_next(lxpy_engine *engine, PyObject *pass);
 
-/** Returns the batch that lxpy_engine_next() returns next, without moving; fails and ends as that
- * function does. */
+/** Returns the batch that the next call of lxpy_engine_next() will return, without advancing; fails
+ * and ends as that function does. */
 PyObject *lxpy_engine_peek(lxpy_engine *engine);
 
 /** Seeks to a position or, if @p text is not NULL, to the position of the state @p text; returns -1
@@ -121,7 +121,8 @@ void lxpy_loader_release(PyObject *loader);
  * the GIL. */
 lx_status lxpy_transform(lx_batch *batch, void *user, lx_error *error);
 
-/** Whether this thread runs a transform of the engine, or any transform if @p engine is NULL. */
+/** Whether this thread is running a transform of the engine or, if @p engine is NULL, any
+ * transform. */
 bool lxpy_in_transform(const lxpy_engine *engine);
 
 /** Removes the result from the list and returns its value, or raises its exception. */

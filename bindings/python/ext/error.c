@@ -83,8 +83,8 @@ static PyObject *os_error_new(int number, const lx_error *error)
     return exception;
 }
 
-/** Returns the errno for a path that was not found, because the library does not report one:
- * ENOTDIR if the path or one of its parents is not a directory, and otherwise ENOENT. */
+/** Determines the errno for a path that was not found, which the library does not report: ENOTDIR
+ * if the path or one of its parents is not a directory, and otherwise ENOENT. */
 static int not_found_errno(const char *path)
 {
     struct stat about;

@@ -316,7 +316,7 @@ static int take_buffer(lxpy_indices *indices, lxpy_state *state, PyObject *objec
     return result;
 }
 
-/** Converts a tensor, whose elements are no Python numbers. */
+/** Converts a tensor, whose elements are not Python numbers. */
 static int take_tensor(lxpy_indices *indices, lxpy_state *state, PyObject *object, uint64_t length,
                        const char *argument)
 {

@@ -8,7 +8,8 @@
 /* Number of indices that fit on the stack, which is enough for the batches of most loaders. */
 #define LXPY_INDICES_SMALL 512
 
-/** Indices from 0 to the dataset's length - 1. They are copies, so no other thread changes them. */
+/** Indices from 0 to the dataset's length - 1. They are copies, so no other thread can change
+ * them. */
 typedef struct lxpy_indices {
     uint64_t *numbers;
     size_t count;

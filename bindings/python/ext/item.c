@@ -175,7 +175,7 @@ static PyObject *sizes_entered(lxpy_reading *self, PyObject *name, PyObject *whi
     return measure_entered(self, name, which, LX_INT64, fill_sizes);
 }
 
-/** Calls @p entered with the two arguments of the method @p method. */
+/** Parses the two arguments of the method @p method, and calls @p entered with them. */
 static PyObject *read_field(PyObject *object, PyObject *const *args, Py_ssize_t count,
                             const char *method, const char *const names[],
                             PyObject *(*entered)(lxpy_reading *self, PyObject *name, PyObject *key))

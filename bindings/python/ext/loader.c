@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Loader: returns batches. The implementation is in engine.c.
  *
- * A Loader is an iterator over itself, which continues after each end of its epochs. loaderx.Loader
- * gives each of its passes a Loader, and an iterator that ends with the pass (pass.c). */
+ * A Loader is its own iterator, which can continue whenever its epochs have ended. loaderx.Loader
+ * gives each of its passes a Loader and an iterator that ends with the pass (pass.c). */
 #include "engine.h"
 #include "log.h"
 
@@ -360,8 +360,8 @@ void lxpy_loader_release(PyObject *object)
     ((loader *)object)->pass = NULL;
 }
 
-/** Whether no batch is left before a position, at which the pass ends. If so, moves there, and ends
- * the iterator. */
+/** Returns whether no batch is left before the position at which the pass ends. If so, moves there
+ * and ends the iterator. */
 static PyObject *loader_finish(PyObject *object, PyObject *argument)
 {
     lxpy_engine *engine = engine_of(object);

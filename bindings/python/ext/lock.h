@@ -11,8 +11,8 @@ typedef struct lxpy_lock {
     unsigned forks; /**< Value of lxpy_forks() in the process that created the handle. */
 } lxpy_lock;
 
-/** Returns the number of calls of fork() between the first process and this one. An object that has
- * stored a different number belongs to a parent process. */
+/** Returns how many calls of fork() separate this process from the first one. An object that has
+ * stored a different number belongs to an ancestor of this process. */
 unsigned lxpy_forks(void);
 
 /** Initializes a lock; returns -1 with MemoryError set on failure. A zeroed lock may be freed. */

@@ -2,7 +2,7 @@
 /* The log hook, which any thread may call, with locks of the library held, and with or without the
  * GIL. Taking the GIL there could deadlock with a thread that holds it and waits for such a lock.
  * Therefore, the hook only keeps messages, and the calls that may cause messages pass them on. A
- * list without a lock also survives a fork() during the hook. */
+ * lock-free list also survives a fork() while the hook is running. */
 #include "log.h"
 
 #include <stdatomic.h>

@@ -79,7 +79,7 @@ static PyObject *stored_dtype(lxpy_state *state, const char *name)
     PyObject *stored = native != NULL ? PyObject_CallMethod(native, "newbyteorder", "s", "<")
                                       : NULL;
     PyObject *text = stored != NULL ? PyObject_GetAttrString(stored, "str") : NULL;
-    /* look up the dtype by its text, which returns the singleton that arrays of the type share */
+    /* a lookup by this text returns the singleton that all arrays of the type share */
     PyObject *dtype = text != NULL ? PyObject_CallOneArg(LXPY(state, NUMPY_DTYPE), text) : NULL;
     Py_XDECREF(native);
     Py_XDECREF(stored);

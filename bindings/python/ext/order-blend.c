@@ -8,7 +8,7 @@
 #include <loaderx/mixture.h>
 #include <loaderx/parity/megatron.h>
 
-/** Reads the numbers in a tuple of floats. Returns -1 with an exception on failure. */
+/** Reads the weights from a tuple of floats. Returns -1 with an exception on failure. */
 static int take_weights(PyObject *tuple, Py_ssize_t count, double *weights)
 {
     if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != count) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pass: an iterator over the batches of a Loader, which ends for good at the end of the epochs. */
+/* Pass: an iterator over the batches of a Loader. It ends for good at the end of the epochs. */
 #include "engine.h"
 
 typedef struct pass {

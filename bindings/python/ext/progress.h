@@ -13,7 +13,7 @@ typedef struct lxpy_callbacks {
     unsigned long *callback_thread; /**< Set to the thread's ID while a callback runs; may be
                                          NULL. */
     PyThreadState *thread;          /**< The thread state while the GIL is released. */
-    bool raised;                    /**< An exception is set, which ended the operation. */
+    bool raised;                    /**< An exception was raised and ended the operation. */
 } lxpy_callbacks;
 
 /** Accepts callables or None; otherwise, returns -1 with a TypeError set that names the

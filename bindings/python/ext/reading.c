@@ -15,7 +15,8 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset)
     return handle;
 }
 
-/** Closes a handle, and keeps its count of damaged values, which all pins of the Dataset share. */
+/** Closes a handle and keeps its count of damaged values; all pins of the Dataset share one
+ * count. */
 static void close_handle(lxpy_dataset *self, lx_dataset *dataset)
 {
     lx_dataset_stats stats;

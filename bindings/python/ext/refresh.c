@@ -44,8 +44,8 @@ static int install_newer(lxpy_dataset *self, const lxpy_handle *current, lx_data
 }
 
 /** Advances from @p current with @p function, unless another thread has advanced in the meantime,
- * in which case that thread's snapshot may be older than this call. Returns whether the snapshot
- * changed, -1 with an exception, or #SUPERSEDED. */
+ * in which case that thread's snapshot may predate this call. Returns whether the snapshot changed,
+ * -1 with an exception, or #SUPERSEDED. */
 static int advance_from(lxpy_dataset *self, const lxpy_handle *current, advance_function function,
                         uint64_t length, uint64_t nanoseconds, lx_status *status)
 {

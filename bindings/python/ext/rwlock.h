@@ -17,7 +17,7 @@ typedef struct lxpy_rwlock {
     bool exclusive;               /**< One thread holds the lock exclusively. */
     bool initialized;             /**< @ref mutex and @ref changed are initialized. */
     unsigned forks;               /**< Fork count of the process to which the counts belong. */
-    unsigned events; /**< Number of changes that a thread may wait for; guarded by @ref mutex. */
+    unsigned events; /**< Counts the changes that threads may wait for; guarded by @ref mutex. */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
 } lxpy_rwlock;

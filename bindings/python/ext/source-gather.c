@@ -74,7 +74,8 @@ static void end(gathering *g)
     Py_CLEAR(g->arrays);
 }
 
-/** Adds to @p lacking, by name, which values of a column are present, unless all of them are. */
+/** Unless all values of a column are present, adds a mask of the present ones to @p lacking under
+ * the column's name. */
 static int add_lacking(lxpy_state *state, PyObject *lacking, const char *name,
                        const uint8_t *present, size_t rows)
 {
@@ -110,8 +111,8 @@ static int read_records(gathering *g, const lxpy_source *self, const lxpy_indice
     return result;
 }
 
-/** Reads the columns named in @p fields. Unless @p lacking is None, adds to it, by name, which
- * values are present, for the columns that lack some. */
+/** Reads the columns named in @p fields. Unless @p lacking is None, adds to it a mask of the
+ * present values of each column that has missing ones. */
 static PyObject *gather_taken(lxpy_source *self, const lxpy_indices *indices, PyObject *fields,
                               PyObject *lacking)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that create sources from files, Python arrays and datasets, and other sources. */
+/* Functions that create sources from files, Python arrays, datasets and other sources. */
 #include "array.h"
 #include "indices.h"
 #include "schema.h"

@@ -10,7 +10,7 @@
 typedef struct lxpy_source {
     PyObject_HEAD
     lxpy_state *state;
-    lx_source *handle;     /**< Batches may keep the source longer than this object exists, but do
+    lx_source *handle;     /**< Batches may keep the source alive after this object is freed, but do
                                 not read from it. */
     PyObject *reads;       /**< Other sources that this source reads, or NULL. */
     PyObject *dataset;     /**< The dataset that this source reads, or NULL. */

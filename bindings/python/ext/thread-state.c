@@ -23,7 +23,7 @@ static bool has_own_key;
 /* Set when the interpreter ends. From then on, a thread that waits for the GIL never returns. */
 static atomic_bool stopped;
 
-/* The number of threads within delete_own(). */
+/* The number of threads that are inside delete_own(). */
 static atomic_uint deleting;
 
 /** Creates a thread state and takes the GIL with it. Returns NULL, without the GIL, if memory runs
@@ -48,10 +48,11 @@ static void detach(PyThreadState *state)
     PyThreadState_DeleteCurrent();
 }
 
-/** Deletes the state of a thread that ends. The C library has already removed the interpreter's
- * thread-specific data. If PyThreadState_Clear() ran a destructor that calls PyGILState_Ensure(),
- * that call would not find the state, so it would create a new one and wait for the GIL forever.
- * Therefore, a second state, which PyGILState_Ensure() finds, is made current in the meantime. */
+/** Deletes the state of a thread that is ending. The C library has already removed the
+ * interpreter's thread-specific data. If PyThreadState_Clear() ran a destructor that calls
+ * PyGILState_Ensure(), that call would not find the state, so it would create a new one and wait
+ * for the GIL forever. Therefore, a second state, which PyGILState_Ensure() finds, is made current
+ * in the meantime. */
 static void delete_own(void *own)
 {
     atomic_fetch_add(&deleting, 1);

@@ -74,7 +74,7 @@ PyObject *lxpy_writer_rollback(PyObject *object, PyObject *ignored)
 
 /* ---------------------------------------------------------------------- close */
 
-/** Closes the handle when no call uses it. If the writer is already closed, has no effect. */
+/** Closes the handle once no call is using it; does nothing if the writer is already closed. */
 static PyObject *close_handle(lxpy_writer *self)
 {
     lx_error error = LX_ERROR_INIT;
@@ -109,7 +109,7 @@ PyObject *lxpy_writer_begin(PyObject *object, PyObject *ignored)
     return result;
 }
 
-/** The saved current exception, if there is one, so that later code runs without an exception. */
+/** The exception that was set, if any, saved so that later code runs without it. */
 typedef struct saved {
     PyObject *type, *value, *traceback;
 } saved;

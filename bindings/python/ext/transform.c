@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** A transform that runs on this thread. Transforms may use other loaders, whose transforms may
- * also run on this thread. */
+/** A transform that is running on this thread. Transforms may use other loaders, whose transforms
+ * may also run on this thread. */
 typedef struct frame {
     const lxpy_engine *engine;
     struct frame *outer;

@@ -18,7 +18,7 @@ from .sources.source import as_source, describe
 
 __all__ = ['Planner']
 
-Origin = Tuple[str, int]    # a source, by its path if it has one, and the index of a record in it
+Origin = Tuple[str, int]    # the path or description of a source, and an index in it
 
 
 class Planner:
@@ -27,11 +27,11 @@ class Planner:
     Parameters
     ----------
     loader : Loader
-        A loader with the same order, batches and ranks that reads nothing.
+        A loader that reads nothing, but has the same order, batches and ranks.
     source
-        The source of the loader that is explained.
+        The source of the loader whose batches are explained.
     order, core
-        The order, as an object of the caller and of the extension module.
+        The order: the caller's object, and that of the extension module.
     batch
         The batch size, the rank, and the number of ranks.
     end : int, optional
@@ -87,7 +87,7 @@ class Planner:
         return position
 
     def _sets(self, position: int, count: int) -> List[Dict[str, int]]:
-        """Return the number of each record's part in a Blend."""
+        """Return, for each record, the index of the part of a Blend that it comes from."""
         if not isinstance(self._order, Blend):
             return [{}] * count
         length = self._core.length
@@ -99,7 +99,7 @@ class Planner:
 
 
 def _locate(source: Any, indices: Sequence[int]) -> List[List[Origin]]:
-    """Return what is read for each index of a source: one record of each source side by side."""
+    """Return what is read for each index: one record from each source that is read side by side."""
     if isinstance(source, Mapping):
         return _beside(list(source.values()), indices)
     if isinstance(source, (tuple, list)) and not (source and isinstance(source[0], Mapping)):

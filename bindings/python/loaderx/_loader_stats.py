@@ -12,7 +12,7 @@ _LITTLE = 0.05
 
 
 class LoaderStats(Dict[str, int]):
-    """The numbers of `Loader.stats`, as a dict whose text, from ``print()``, is the `summary`."""
+    """The dict of numbers that `Loader.stats` returns; ``print()`` shows its `summary`."""
 
     __slots__ = ()
 

@@ -33,7 +33,7 @@ def _rule(name: str, what: Any, dtype: np.dtype[Any], shape: Tuple[int, ...]) ->
 
 
 def missing_rules(missing: Any, columns: Columns) -> Tuple[Rule, ...]:
-    """Convert the argument `missing` of a loader that reads these columns, by name."""
+    """Convert the argument `missing` of a loader that reads `columns` to a rule for each field."""
     if not isinstance(missing, Mapping):
         chosen: Dict[str, Any] = dict.fromkeys(columns, missing)
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The passes of a loader, each from its first batch, however many are under way."""
+"""The passes of a loader, of which any number can be under way at the same time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .errors import LoaderxError
 
 __all__ = ['Passes']
 
-# The statistics that describe the present instead of counting.
+# The statistics that are current values, not counters.
 _GAUGES = ('block_bytes', 'prefetched')
 
 
@@ -44,10 +44,10 @@ class _Pass:
 
 
 class Passes:
-    """The passes over `epochs` epochs of `length` samples, each from its first batch.
+    """The passes of a loader, each over `epochs` epochs of `length` samples.
 
-    A pass has a reader, whose iterator ends with the pass. A reader whose iterator has ended, or
-    no longer exists, serves the next pass, so a second one is opened only if two passes are under
+    A pass has a reader, whose iterator ends with the pass. A reader whose iterator has ended, or no
+    longer exists, serves the next pass, so a second reader is opened only if two passes are under
     way. `reader` is the reader of the newest pass.
     """
 
@@ -65,9 +65,9 @@ class Passes:
         self._process = os.getpid()
         self._past: Counter[str] = Counter()    # the statistics of readers that are closed
         self.reader = open_reader(start)
-        self._readers = [self.reader]    # the open ones
+        self._readers = [self.reader]    # the open readers
         # The passes that began where the newest one did. The newest is last; an earlier one that
-        # has had a batch since counts as the last pass.
+        # has returned a batch since then counts as the last pass.
         self._twins = [_Pass(self.reader)]
 
     # ---- where passes begin
@@ -88,7 +88,7 @@ class Passes:
             return iterator
 
     def set_epoch(self, epoch: int) -> None:
-        """Begin a pass with an epoch, unless the newest one will begin within it."""
+        """Begin a pass with an epoch, unless the newest pass will begin within it anyway."""
         if epoch and self._is_run:
             raise ValueError(f'epoch must be 0, not {epoch}: the order is a whole training run, '
                              'which has no further epoch')
@@ -113,13 +113,13 @@ class Passes:
             self._begin(position, dropped)
 
     def move(self, seek: Callable[[_core.Loader], None]) -> None:
-        """Move the newest pass by `seek`, and let it begin there."""
+        """Move the newest pass by calling `seek`; the pass then begins at its new position."""
         with self._guard():
             seek(self.reader)
             self._twins = [_Pass(self.reader)]
 
     def _guard(self) -> ContextManager[object]:
-        """Return the lock; raise in a transform, for which a thread with the lock may wait."""
+        """Return the lock; raise in a transform, since the lock's holder may be waiting for it."""
         for reader in list(self._readers):
             reader._check_transform()
         if self._process != os.getpid():    # the lock may be held forever
@@ -128,12 +128,15 @@ class Passes:
         return self._lock
 
     def _settle(self) -> Tuple[_Pass, Optional[Iterator[Any]]]:
-        """Return the newest pass, and an iterator over it unless there is one; no other thread can
-        then move it. If it has not begun, let it begin where its first batch is."""
+        """Return the newest pass, and its new iterator, or None if it already has an iterator.
+
+        While the new iterator exists, no other thread can move the pass. If the pass has not begun,
+        it is moved to the position of its first batch.
+        """
         newest = self._twins[-1]
         iterator, end = newest.reader._iterate(), self._end_of(newest.begin)
         if iterator is not None and not newest.has_begun and newest.reader._finish(end):
-            newest.begin = end    # a state was from between the last batch and the end of an epoch
+            newest.begin = end    # the pass was between its last batch and its end
             iterator = newest.reader._iterate()
         return newest, iterator
 
@@ -144,9 +147,9 @@ class Passes:
         return min((position // self._run + 1) * self._run, UINT64_MAX)
 
     def _following(self, begun: Sequence[_Pass]) -> int:
-        """Return the position after the last pass; raise if it must not be abandoned."""
+        """Return the position after the last pass; raise if that pass must not be abandoned."""
         end = self._end_of(begun[0].begin)
-        complete = all([pass_.reader._finish(end) for pass_ in begun])    # all are to end
+        complete = all([pass_.reader._finish(end) for pass_ in begun])    # all of them must end
         if not complete and (self._world > 1 or self._is_run):
             raise self._abandoned()
         if self._run:
@@ -179,7 +182,7 @@ class Passes:
         return iterator
 
     def _claim(self, position: int) -> Tuple[_core.Loader, Iterator[Any]]:
-        """Return a reader and its only iterator."""
+        """Return a reader that had no iterator, and its new iterator."""
         for reader in [self.reader, *self._readers]:
             iterator = reader._iterate()
             if iterator is not None:
@@ -227,7 +230,7 @@ class Passes:
         return {name: value + self._past[name] for name, value in total.items()}
 
     def count_batches(self, varies: bool) -> int:
-        """Return the number of batches of the newest pass; `varies`: epochs differ."""
+        """Return the number of batches of the newest pass; `varies` says whether epochs differ."""
         if not self._epochs:
             raise TypeError('a loader with epochs=None is endless and has no length')
         if not varies or self._epochs == 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Conversion of other libraries' tables to columns by name. No library is imported for that: an
+"""Conversion of other libraries' tables to columns by name. No library is imported for this: an
 object of a library's class exists only if the caller has imported the library."""
 
 from __future__ import annotations

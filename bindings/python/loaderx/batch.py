@@ -14,9 +14,10 @@ __all__ = ['Batch', 'register_batches']
 class Batch(Dict[str, Any]):
     """A batch of a loader: a dict of arrays by field name, with attributes that describe the batch.
 
-    A batch can be used wherever a dict can, and is a tree for JAX and torch. Pass ``dict(batch)`` to
-    functions of JAX beside a dict of specifications, such as shardings. What is created from a batch, for example by a
-    transform that returns a new dict, does not have the attributes: copy what is needed.
+    A batch can be used wherever a dict can, and is a pytree for JAX and torch. If a JAX function also
+    takes a dict of specifications, such as shardings, pass ``dict(batch)``. An object that is
+    created from a batch, for example a new dict that a transform returns, does not have these
+    attributes: copy the ones that you need.
 
     Attributes
     ----------
@@ -72,7 +73,7 @@ def _unflatten(names: Tuple[str, ...], values: Iterable[Any]) -> Batch:
 
 
 def register_batches() -> None:
-    """Make the trees of JAX and torch, if the program uses them, contain the arrays of a batch."""
+    """If the program uses JAX or torch, make their pytrees contain the arrays of a batch."""
     jax: Any = sys.modules.get('jax')
     if 'jax' not in _registered and hasattr(jax, 'tree_util'):
         _registered.add('jax')

@@ -113,25 +113,25 @@ class Loader:
     remain valid as long as they are referenced, even after the loader is closed.
 
     **Passes.** Each ``for`` loop, and each ``iter(loader)``, is a pass: it begins with the first
-    batch of an epoch, and has `epochs` epochs; ``len(loader)`` is its number of batches. It begins
-    with the epoch of ``set_epoch()`` or else, even if the last pass that returned a batch was left
-    by ``break``, with the epoch after that pass. With ``epochs=None``, a pass never ends; the one
-    after it begins with the next epoch that it has not begun. Passes are independent: loops over
-    one loader can be nested, and several threads can each have their own. Passes that are in use
-    at the same time each have their own threads and prefetched batches. ``next(loader)`` continues
-    the newest pass, ``peek()`` looks at its next batch, and ``tell()`` and ``state_dict()``
-    describe it. To leave a loop and continue it later, keep its iterator: ``batches =
-    iter(loader)``.
+    batch of an epoch, and has `epochs` epochs; ``len(loader)`` is its number of batches. Its first
+    epoch is the one passed to ``set_epoch()`` or, otherwise, the one after the last pass that
+    returned a batch, even if that pass was left by ``break``. With ``epochs=None``, a pass never
+    ends, and the next pass begins with the first epoch that the earlier pass has not begun. Passes
+    are independent: loops over one loader can be nested, and several threads can each have their
+    own. Passes that are in use at the same time each have their own threads and prefetched batches.
+    ``next(loader)`` continues the newest pass, ``peek()`` looks at its next batch, and ``tell()``
+    and ``state_dict()`` describe it. To leave a loop and continue it later, keep its iterator:
+    ``batches = iter(loader)``.
 
-    Ranks must be in the same epoch. With `world` greater than 1, a new pass after one that was left
-    before its end is therefore an error, unless ``set_epoch()`` was called.
+    Ranks must be in the same epoch. With `world` greater than 1, beginning a new pass after leaving
+    one before its end is therefore an error, unless ``set_epoch()`` was called.
 
     The first pass after ``seek()`` or ``load_state_dict()``, or with `start`, continues at that
     position. The position alone determines where passes end, so a resumed run stops where an
     uninterrupted run would stop. If only other ranks have records left, that pass has no batches. A
     Nanoset is a whole training run, and its only pass: after its last batch, or with a `start`
-    beyond it, no loop yields any more batches; a new pass after it was left before its end is an
-    error, unless ``set_epoch(0)`` was called.
+    beyond it, no loop yields any more batches. Beginning a new pass after leaving that pass before
+    its end is an error, unless ``set_epoch(0)`` was called.
 
     **Positions** count the samples that all ranks together have returned from one global order;
     prefetched samples do not count. Each rank reads the positions of an epoch that are congruent to
@@ -143,7 +143,8 @@ class Loader:
     epoch does not divide evenly, ranks that are one record short repeat one from the start of the
     epoch, as in torch's ``DistributedSampler``; with a `Budgeted` order, ranks that are one batch
     short repeat a batch. ``batch.real`` marks the repeated records. They have no positions: states
-    do not count them, and they depend only on the `world` that ends the epoch.
+    do not count them, and only the `world` with which the epoch ends determines which records are
+    repeated.
 
     **Ranks.** `rank` and `world` are the data-parallel rank and the number of data-parallel ranks,
     not the global rank and the total number of processes; `loaderx.world` returns them. Processes
@@ -178,9 +179,9 @@ class Loader:
         a different number of records is refused: to read only some of the records, pass a
         `SubsetDataset`, or the order `Subset`. The order's own position is ignored: without
         `start`, a loader starts at position 0. With a `Budgeted` order, epochs may have different
-        numbers of batches, and ``len()`` is that of the newest pass.
+        numbers of batches, and ``len()`` is the number in the newest pass.
     epochs : int, optional
-        The number of epochs of a pass; None: it is endless, and the loader has no ``len()``.
+        The number of epochs of a pass; None: passes are endless, and the loader has no ``len()``.
     start : int
         The position at which to start, as passed to ``seek()`` and returned by ``tell()``: the
         number of preceding samples over all ranks, including samples that `drop_last` omits. This
@@ -196,7 +197,8 @@ class Loader:
         than there are ranks.
     uneven : bool
         Whether ranks may differ in the number of their batches and of the records in the last one,
-        instead of repeating records. A collective operation for each batch would then wait forever.
+        instead of repeating records. Collective operations after each batch would then wait
+        forever.
     threads : int, optional
         The number of threads that prepare batches, from 0 to 64. With 0, the thread that waits for
         a batch prepares it. None: a number based on the CPUs that the process may use. Must not be
@@ -228,9 +230,9 @@ class Loader:
         the field and the record. (If a value of a live dataset becomes missing later, ``next()``
         raises ValueError instead of returning the batch that contains it.) 'mask': zeros stand for
         missing values, and ``batch.present[field]`` tells which values are present. 'zeros': zeros
-        stand for missing values, without a trace. A number or an array replaces missing values. A
-        dict says what to do for each of some fields, by name; for the others, 'raise' applies. To
-        leave out the records instead, read a `SubsetDataset`.
+        stand for missing values, and nothing marks them. A number or an array replaces missing
+        values. A dict maps the names of fields to one of these choices; for fields that it does not
+        contain, 'raise' applies. To leave out the records instead, read a `SubsetDataset`.
     keys : int, optional
         The seed of ``batch['keys']``, an additional uint64 array of shape ``(records, 2)`` with a
         random key for each record; None: no keys. A key depends only on the seed, the epoch and the
@@ -361,19 +363,19 @@ class Loader:
         Parameters
         ----------
         step : int or Batch
-            The number of a batch of this rank, counted from position 0 with the batch size and the
-            ranks of this loader, 0 for the first; or a batch of this loader. Finding the number
-            takes constant time except with a `Budgeted` order, whose epochs up to there are cut
-            into batches.
+            A batch of this loader; or the number of a batch of this rank. Number 0 is the batch at
+            position 0, and the following batches are counted with the batch size and the ranks of
+            this loader. Finding a batch by its number takes constant time, except with a `Budgeted`
+            order, for which all epochs up to the batch must be cut into batches.
 
         Returns
         -------
         list of dict
             For each record: ``index``, its index in the source; ``real``, False if it is padding;
-            with a `Blend`, ``set``, the number of the part of the order; and ``read``, a list of
-            pairs, for sources side by side one each: the path of the source, or its description if
-            it has no path, and the index of the record in it. Records that are skipped because they
-            are damaged are included.
+            with a `Blend`, ``set``, the index of the part that the record comes from; and ``read``,
+            a list of pairs, one for each of the sources that are read side by side: the path of the
+            source, or its description if it has no path, and the index of the record in it. Records
+            that are skipped because they are damaged are included.
 
         Raises
         ------
@@ -407,7 +409,7 @@ class Loader:
         return self._passes.count_batches(isinstance(self._shown[1], Budgeted))
 
     def peek(self) -> Any:
-        """Return the batch that ``next()`` returns next, and move nothing.
+        """Return the batch that ``next()`` returns next, without changing the position.
 
         ``next()``, or the ``for`` loop that begins or continues there, then returns the same
         object. At the end of a pass, the call raises StopIteration, as ``next()`` does.
@@ -431,7 +433,8 @@ class Loader:
         Parameters
         ----------
         epoch : int
-            The number of the epoch. With ``epochs=3``, a multiple of 3: a pass has three epochs.
+            The number of the epoch. With ``epochs=3``, it must be a multiple of 3, because a pass
+            has three epochs.
 
         Examples
         --------
@@ -478,9 +481,9 @@ class Loader:
         changed : {'raise', 'allow'}
             What to do if records that the loader reads were changed or deleted after the state was
             saved. 'raise': raise ValueError. 'allow': continue with the records as they are now. If
-            the tables of a dataset were written anew in the meantime (by a rebalance, a seal or a
-            checkpoint), changes cannot be found, and a warning is logged instead. The records of a
-            live dataset are not compared.
+            the tables of a dataset were rewritten in the meantime (by a rebalance, a seal or a
+            checkpoint), changes cannot be detected, and a warning is logged instead. The records of
+            a live dataset are not compared.
 
         Raises
         ------
@@ -506,7 +509,7 @@ class Loader:
             batches returned. ``records`` and ``bytes``: the numbers of records and bytes in these
             batches and in batches whose transform raised an exception. ``failures``: the number of
             batches that failed. ``time_ns``: the time from the first call of ``next()`` to the end
-            of the last. ``wait_ns``: the part of it for which ``next()`` waited for batches,
+            of the last. ``wait_ns``: the part of that time for which ``next()`` waited for batches,
             including the time in which the caller prepared them itself. ``fill_ns`` and
             ``transform_ns``: the time spent filling and transforming batches, summed over all
             threads. ``blocks``: the number of memory blocks created. ``block_bytes``: the number of

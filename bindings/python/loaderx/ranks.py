@@ -23,8 +23,8 @@ _VARIABLES = (
     ('PMI_RANK', 'PMI_SIZE'),
 )
 _SLURM = ('SLURM_PROCID', 'SLURM_NTASKS')
-# Slurm numbers the steps of batch scripts and interactive shells from here; there, SLURM_NTASKS is
-# the number of tasks of the allocation, although only one process runs.
+# Slurm numbers the steps of batch scripts and interactive shells from here. In these steps,
+# SLURM_NTASKS is the number of tasks of the allocation, although only one process runs.
 _FIRST_SPECIAL_STEP = 2**32 - 16
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -55,8 +55,8 @@ def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
     If none of them applies, this is the only process: rank 0 of 1. The function imports neither
     torch nor JAX.
 
-    All of them count processes. If some processes need the same data, as in tensor, context or
-    pipeline parallelism, say so with `group`, `mesh` or `replicas`.
+    All of these sources count processes. If some processes need the same data, as in tensor,
+    context or pipeline parallelism, say so with `group`, `mesh` or `replicas`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
     Raises
     ------
     ValueError
-        The answer would be wrong: the number of processes is not a multiple of `replicas`, only one
+        The result would be wrong: the number of processes is not a multiple of `replicas`, only one
         of a pair of variables is set, a variable is out of range, this process does not belong to
         `group` or `mesh`, or these were given but torch.distributed is not initialized.
 
@@ -98,7 +98,7 @@ def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
     return World(rank // replicas, size // replicas)
 
 
-_Found = Optional[Tuple[int, int, str]]    # the rank, the number of ranks, and where they are from
+_Found = Optional[Tuple[int, int, str]]    # the rank, the number of ranks, and their origin
 
 
 def _from_torch(group: Any, mesh: Any) -> _Found:
@@ -176,7 +176,7 @@ def _number(name: str, text: str) -> int:
 def choose_rank(rank: Optional[int], size: Optional[int]) -> Tuple[int, int]:
     """Check the rank and the number of ranks that a caller passed to a loader.
 
-    If one is missing although there are several processes, warn, once per process.
+    If either is missing although there are several processes, warn once per process.
     """
     if rank is None or size is None:
         _warn_if_several()
@@ -189,7 +189,7 @@ def _warn_if_several() -> None:
     try:
         found = None if _has_warned else (_from_torch(None, None) or _from_jax()
                                           or _from_launcher())
-    except ValueError:    # the variables contradict each other, which only world() reports
+    except ValueError:    # the variables contradict each other; only world() reports this
         return
     if found is None or found[1] == 1:
         return
@@ -202,7 +202,7 @@ def _warn_if_several() -> None:
 
 
 def _depth_of_caller() -> int:
-    """Return the `stacklevel` that lets a warning of the caller point outside this package."""
+    """Return the `stacklevel` that makes a warning by the caller point outside this package."""
     depth = 1
     while os.path.abspath(sys._getframe(depth).f_code.co_filename).startswith(_PACKAGE + os.sep):
         depth += 1

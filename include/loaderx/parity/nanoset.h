@@ -28,19 +28,19 @@ LX_BEGIN_DECLS
 
 /**
  * Creates the order of a Nanoset: the samples of several sets, mixed by weight as in Megatron's
- * greedy loop (lx_order_new_greedy()), and shuffled in the same way as by numpy.random.RandomState.
- * A set that is exhausted starts over. An epoch has as many samples as all sets combined, and
+ * greedy loop (lx_order_new_greedy()), and shuffled exactly as numpy.random.RandomState shuffles
+ * them. A set that is exhausted starts over. An epoch has as many samples as all sets combined, and
  * all epochs are identical. The indices are those of the concatenated sets: sample s of set i has
  * the index s plus the total length of the sets before it.
  *
  * The order uses 4 bytes per sample, or 8 if there are more than 2^32 samples. Creating the order
- * temporarily takes another 8 bytes per sample and, with 8 sets, about 30 ns per sample.
+ * temporarily uses another 8 bytes per sample; with 8 sets, it takes about 30 ns per sample.
  *
  * @param[in]  lengths  The number of samples in each set, 1 or more.
  * @param[in]  weights  The weight of each set, 0 or more; NULL to use the lengths as weights.
  * @param[in]  count    The number of sets, 1 to 65,535.
- * @param[in]  divide   If true, the weights are divided by their sum, which is computed in the same
- *                      way as by NumPy; this is what Nanotron's code does. If false, the weights
+ * @param[in]  divide   If true, the weights are divided by their sum, which is computed exactly as
+ *                      NumPy computes it; this is what Nanotron's code does. If false, the weights
  *                      are used unchanged; the example in Nanotron's documentation requires this,
  *                      because rounding can decide a tie.
  * @param[in]  options  The seed, which must be less than 2^32 and is by default 1234 as in

@@ -11,7 +11,7 @@
 #include "zrecord/read/dataset.h"
 #include "zrecord/read/row-digest.h"
 
-/** The list of states to compare with, and how far the comparison is. */
+/** The list of states to compare with, and how far the comparison has progressed. */
 typedef struct comparison {
     const json_t *states;
     size_t place;
@@ -19,7 +19,7 @@ typedef struct comparison {
 
 /* ---- saving */
 
-/** Returns {"<id of the field>": "<digest>", ..}; a digest that is unknown is null. */
+/** Returns {"<id of the field>": "<digest>", ..}; an unknown digest is null. */
 static json_t *digests_to_json(const lx_schema *schema, const lx__row_digest *digest)
 {
     json_t *fields = json_object();
@@ -188,7 +188,7 @@ static bool is_wanted(const lx__dataset_use *use, size_t field)
 
 /** The result of comparing digests. */
 typedef struct findings {
-    const lx_field *changed; /**< A field that is read and has another digest; NULL if none has. */
+    const lx_field *changed; /**< A field that is read and whose digest differs; NULL if none. */
     const lx_field *added;   /**< A field that is read and is not in the state. */
     size_t kept;             /**< Number of fields that are in the state. */
     bool unknown;            /**< The digest of a field that is read could not be computed. */
@@ -212,8 +212,8 @@ static void compare_field(findings *found, const lx_field *field, const json_t *
         found->changed = field;
 }
 
-/** Compares the digests of the fields that are read. A field that was added changes no record,
- * unless another was dropped: it may have taken the place and the name of that field. */
+/** Compares the digests of the fields that are read. A field that was added counts as changed only
+ * if another field was dropped, whose place and name it may have taken. */
 static lx_status match_digests(const lx__dataset_use *use, const json_t *fields,
                                const lx__row_digest *digest, lx_error *error)
 {

@@ -22,12 +22,12 @@ lx_status lx__dataset_states_match_lengths(const lx_source *source, const json_t
                                            lx_error *error);
 
 /**
- * Finds out whether records changed since @p states were made, whose sources and lengths match. If
- * this is unknown, the call logs a warning and succeeds. A live dataset is not compared, because it
- * is supposed to change.
+ * Finds out whether records have changed since @p states were saved; the sources and lengths in
+ * them must match. If this cannot be determined, the call logs a warning and succeeds. A live
+ * dataset is not compared, because it is supposed to change.
  *
  * @param wanted  Whether each column of the source is read; NULL: all are.
- * @retval LX_ERR_MISMATCH  Records changed in a field that is read.
+ * @retval LX_ERR_MISMATCH  Records of a field that is read have changed.
  * @retval LX_ERR_CORRUPT   @p states are not the states of the source's datasets.
  */
 lx_status lx__dataset_states_match_records(const lx_source *source, const bool *wanted,

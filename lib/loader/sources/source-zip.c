@@ -20,7 +20,8 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return status;
 }
 
-/** Returns the part that has a column, and replaces the column's position by that in the part. */
+/** Returns the part that has a column, and changes the column's position to its position in the
+ * part. */
 static lx_source *part_of(const lx_source *source, size_t *column)
 {
     lx_source **part = ((const lx__parts_source *)source)->parts;

@@ -20,7 +20,7 @@
 #define GUIDED 16
 /* Maximum number of documents of the next sample that are prefetched. */
 #define FORESEEN 32
-/* Bytes gathered at once on the stack; a larger document takes heap memory. */
+/* Bytes gathered at once on the stack; a larger document uses heap memory. */
 #define SCRATCH 16384
 /* Dense records up to this size are gathered even if they could be read in place: the reader's fast
  * path for many records is faster than looking up each of them, and nearly all of their bytes are
@@ -234,8 +234,8 @@ static lx_status add_slice(copying *c, uint64_t record, const lx_slice *slice, l
     return add_tokens(c, data + (c->at - first) * c->self->width, first + length, error);
 }
 
-/** Returns the location of document @p number's part of tokens [at, end); the slice has no data if
- * the location is not known yet. */
+/** Returns the location of those of the tokens [at, end) that belong to document @p number; the
+ * slice has no data if the location is not known yet. */
 static lx_slice predict_slice(const lx__token_field *self, uint64_t number, uint64_t at,
                               uint64_t end)
 {

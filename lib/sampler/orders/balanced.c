@@ -70,8 +70,8 @@ static lx_status set_cycle(const struct balanced *self, struct cycle *cycle, uin
     return status;
 }
 
-/** Finds the index of @p class in a round: the class cycles through its members, reshuffled for
- * each cycle. */
+/** Finds the index of @p class in a round: the class cycles through its members, which are
+ * reshuffled for each cycle. */
 static lx_status read_class(const struct balanced *self, struct balanced_scratch *scratch,
                             uint64_t round, uint64_t class, uint64_t *index, lx_error *error)
 {

@@ -39,7 +39,8 @@ static inline bool lx__payload_is_stored(const lx__entry *entry)
  * Checks an entry against all rules and locates its bytes.
  *
  * @param[in]  chunk   The snapshot's item of the entry's chunk; NULL if the snapshot does not
- *                     contain that chunk. Ignored unless lx__payload_is_stored().
+ *                     contain that chunk. Ignored unless lx__payload_is_stored()
+ *                     returns true.
  * @param[out] extent  Receives the location of the bytes, with @c into set to NULL.
  * @retval LX_ERR_CORRUPT  The entry violates a rule.
  */

@@ -125,7 +125,7 @@ static lx_status read_dict(const json_t *object, lx_compression compression, lx_
                            : lx__json_get_integer(dict, "crc", 0, UINT32_MAX, &ignored, error);
 }
 
-/** Reads whether the field is complete, which a meta.json need not say. */
+/** Reads the optional key that says whether the field is complete. */
 static lx_status read_complete(const json_t *object, bool *complete, lx_error *error)
 {
     *complete = false;

@@ -196,7 +196,7 @@ static bool same_values(const lx_field *a, const lx_field *b)
            (a->ndim == 0 || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0);
 }
 
-/** Adds a field with the stem of @p from, and as complete as that. */
+/** Adds a field with the stem of @p from; the field is complete if @p from is. */
 static lx_status add_copy(lx_schema *schema, const lx_field *field, const lx__field *from,
                           lx_error *error)
 {

@@ -21,8 +21,8 @@ typedef struct lx__field {
     char name[LX_MAX_FIELD_NAME + 1];
     char stem[LX_MAX_FIELD_NAME + 16]; /**< The start of its file names. */
     uint64_t *shape;
-    bool complete; /**< No row of its tables is a missing value, except rows in whose frame a marker
-                        says so (see replay.h). False if that is unknown. */
+    bool complete; /**< Its tables contain no missing values, unless a marker in the log says that
+                        they do (see replay.h). False if that is unknown. */
 } lx__field;
 
 struct lx_schema {

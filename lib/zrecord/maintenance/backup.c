@@ -24,8 +24,8 @@ typedef struct backup {
     uint64_t done, total;
 } backup;
 
-/** Handles one file of the copy, which consists of the first @p bytes bytes of a file of the
- * dataset. */
+/** Handles one file of the copy. It consists of the first @p bytes bytes of a file of the dataset.
+ * */
 typedef lx_status visit(backup *self, const lx__file *from, const lx__file *to, const char *name,
                         uint64_t bytes, lx_error *error);
 

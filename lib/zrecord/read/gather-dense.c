@@ -34,8 +34,8 @@ typedef struct dense {
     uint32_t size; /**< Size of a record. */
     uint32_t align_mask;
     bool verify;            /**< Some values of table rows may need to be verified. */
-    bool many;              /**< More than a few of them may need it. */
-    bool always;            /**< All of them need it. */
+    bool many;              /**< More than a few may need it. */
+    bool always;            /**< All need it. */
     bool verify_updates;    /**< Values of row updates may need to be verified. */
     lx__inflater *inflater; /**< Taken when the first compressed value is read. */
 

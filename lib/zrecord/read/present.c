@@ -9,7 +9,7 @@ bool lx__dataset_may_be_missing(lx_dataset *dataset, size_t field)
 {
     lx__dataset_lock(dataset);
     const lx__store *store = dataset->snapshot->store;
-    /* What the log of a sealed dataset says is all in the tables. */
+    /* In a sealed dataset, the tables already contain everything that is in the log. */
     bool may = store->meta.sealed
                    ? !lx__schema_field(store->schema, field)->complete
                    : lx__state_may_be_missing(&dataset->snapshot->state, store->schema, field);
@@ -17,8 +17,8 @@ bool lx__dataset_may_be_missing(lx_dataset *dataset, size_t field)
     return may;
 }
 
-/** Reads one row after the other. In nearly all of them, the first half alone is not zero, which
- * means that the value is not missing. */
+/** Reads the mapped rows one by one. For nearly all of them, the first half is enough: if it is not
+ * zero, the value is not missing. */
 static void mark_mapped(const lx__snapshot *snapshot, size_t field, const uint64_t *indices,
                         size_t count, uint8_t *present)
 {

@@ -8,7 +8,8 @@
 
 #include "zrecord/read/dataset.h"
 
-/** Whether a value of a field may be missing in the newest snapshot loaded; if not, no value is. */
+/** Whether a field may have missing values in the newest snapshot loaded; if not, it certainly has
+ * none. */
 LX_API bool lx__dataset_may_be_missing(lx_dataset *dataset, size_t field);
 
 /**

@@ -77,10 +77,10 @@ static lx_status replay_all(const lx_dataset *dataset, lx__store *store, lx__sto
 }
 
 /**
- * Opens the dataset from the start, for a handle that has read @p former so far (NULL: a new
- * handle). If meta.json is replaced after it was read but before the WAL is read, the two do not
- * match, which may look like corruption: a writer may have unsealed the dataset and appended
- * records, or dropped a field. In that case, ignores the result and tries again.
+ * Opens the dataset from the start, for a new handle (@p former is NULL) or for a handle that has
+ * read @p former so far. If meta.json is replaced after it was read but before the WAL is read, the
+ * two do not match, which may look like corruption: a writer may have unsealed the dataset and
+ * appended records, or dropped a field. In that case, ignores the result and tries again.
  */
 static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool share,
                            lx__snapshot **snapshot, lx_error *error)
@@ -246,8 +246,8 @@ static lx_status catch_up(lx_dataset *dataset, lx_error *error)
     lx__dataset_check_process(dataset);
     uint64_t begun = atomic_load(&dataset->refreshes);
     pthread_mutex_lock(&dataset->refreshing);
-    /* If another thread began a refresh after this call, it has seen every commit that this call
-     * must see. Thus, of all threads that wait here, only one refreshes. */
+    /* If another thread began a refresh after this call began, that refresh has seen every commit
+     * that this call must see. Thus, of all threads that wait here, only one refreshes. */
     if (atomic_load(&dataset->refreshes) == begun || !dataset->refreshed)
         status = refresh(dataset, &changed, error);
     pthread_mutex_unlock(&dataset->refreshing);

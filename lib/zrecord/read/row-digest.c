@@ -11,8 +11,8 @@
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/value-reader.h"
 
-/** Adds the row of a record. The sum does not depend on the order, because an overlay lists its
- * updates in any order. */
+/** Adds the row of a record to a digest. The result must not depend on the order of the rows,
+ * because an overlay lists its updates in any order. */
 static void add_row(uint64_t *digest, uint64_t index, const uint8_t rows[LX__ENTRY_BYTES])
 {
     uint8_t bytes[sizeof index + LX__ENTRY_BYTES];
@@ -30,7 +30,7 @@ static lx_status add_update(void *user, const lx__update *update, lx_error *erro
     return LX_OK;
 }
 
-/** Adds the entries of the records at and above @c rows. */
+/** Adds the entries of all records starting at @c rows. */
 static lx_status add_entries(lx__row_digest *digest, lx__value_reader *reader, size_t field,
                              lx_error *error)
 {
@@ -72,7 +72,7 @@ static bool is_known(const lx__row_digest *digest)
     return true;
 }
 
-/** Copies the digests of a whole snapshot, which are computed only once: a loader may save its
+/** Gets the digests of a whole snapshot. They are computed only once, because a loader may save its
  * state after each batch. */
 static lx_status compute_once(lx__row_digest *digest, lx__snapshot *snapshot, lx_error *error)
 {

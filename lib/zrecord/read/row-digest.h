@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Digests of the rows of a snapshot's records, which tell whether records changed between
- * two snapshots. doc/decisions.md explains why they suffice.
+ * @brief Digests of the rows of a snapshot's records. They show whether records changed between two
+ * snapshots; doc/decisions.md explains why they suffice.
  */
 #ifndef LX_ZRECORD_ROW_DIGEST_H
 #define LX_ZRECORD_ROW_DIGEST_H
@@ -25,18 +25,17 @@ typedef struct lx__row_digest {
     uint64_t rows;
     uint32_t table_generation;
     size_t count; /**< Number of fields. */
-    uint64_t *
-        fields; /**< A 32-bit digest, or #LX__DIGEST_UNKNOWN, for each field; those of the handle come
-                           first. */
+    /** A 32-bit digest, or #LX__DIGEST_UNKNOWN, for each field; the handle's fields come first. */
+    uint64_t *fields;
 } lx__row_digest;
 
 /**
- * Computes the digests of the first @p length records of the handle's snapshot (of all records that
- * it shows, if there are fewer).
+ * Computes the digests of the first @p length records of the handle's snapshot, or of all records
+ * that it shows if there are fewer.
  *
- * @param rows  The @ref lx__row_digest::rows of the digests to compare with. #LX_NONE selects a
- *              number such that the digests also cover the last record: after commits were lost,
- *              others may have taken the place of that record.
+ * @param rows  The @ref lx__row_digest::rows of the digests with which the new ones will be
+ *              compared. #LX_NONE selects a number such that the digests also cover the last
+ *              record: after commits were lost, a different record may have taken its place.
  */
 LX_API lx_status lx__dataset_digest_rows(lx_dataset *dataset, uint64_t length, uint64_t rows,
                                          lx__row_digest *digest, lx_error *error);

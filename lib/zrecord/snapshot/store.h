@@ -67,8 +67,8 @@ typedef struct lx__store {
     pthread_mutex_t mutex;       /**< Guards the members below. A leaf lock. */
     lx__table **tables;          /**< The newest table of each field; NULL until the field has
                                       rows. */
-    uint64_t *checked_rows;      /**< Number of rows checked in each field's files; 0 after
-                                      inheriting. */
+    uint64_t *checked_rows;      /**< Number of rows checked in each field's files; 0 until
+                                      they are first checked, even for inherited tables. */
     lx__chunk_mapping **retired; /**< Mappings that were replaced by larger mappings. */
     size_t retired_count, retired_capacity;
     lx__table **retired_tables;

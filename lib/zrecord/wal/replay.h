@@ -9,8 +9,8 @@
 #include "zrecord/wal/wal.h"
 #include "zrecord/wal/overlay.h"
 
-/** The index of a marker: an update that replaces no row, but says that a row of the tables has a
- * missing value in its field. */
+/** The index in a marker, which is an update that replaces no row, but says that the tables of its
+ * field contain a missing value. */
 #define LX__MISSING_MARKER UINT64_MAX
 
 /** A committed state. Copy it with lx__state_copy() and free it with lx__state_free(). Copies share
@@ -28,8 +28,8 @@ typedef struct lx__state {
     size_t chunk_count;
     size_t chunk_capacity;
     lx__overlay overlay;
-    /** A bit for each field of the schema: some update in these frames is a missing value, or a
-     * marker. */
+    /** One bit for each field of the schema, set if an update in any of the frames so far is a
+     * marker or a missing value. */
     uint64_t missing[LX_MAX_FIELDS / 64];
 } lx__state;
 

@@ -220,7 +220,7 @@ static lx_status add(lx_writer *writer, void *user, lx_error *error)
         status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
     if (status == LX_OK)
         status = lx__schema_add(self.schema, field, stem, error);
-    if (status == LX_OK) /* its values are missing in all records */
+    if (status == LX_OK) /* its values are missing in all existing records */
         self.schema->fields[self.schema->count - 1]->complete = writer->committed.state.rows == 0 &&
                                                                 writer->length == 0;
     if (status == LX_OK)

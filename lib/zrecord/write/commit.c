@@ -175,8 +175,8 @@ static void add_update(lx_writer *writer, size_t field, uint64_t index, const lx
     lx__frame_add_update(&writer->wal.frame, &item);
 }
 
-/** Adds a marker for each field of which rows with missing values are in the tables, if nothing says
- * so yet. */
+/** Adds a marker for each field whose tables contain a missing value, unless meta.json or an
+ * earlier marker already says so. */
 static void add_markers(lx_writer *writer)
 {
     static const lx__entry missing;

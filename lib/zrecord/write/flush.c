@@ -158,7 +158,8 @@ lx_status lx__flush_now(lx__flush *flush, lx__write_buffer *buffer, lx_error *er
 }
 
 /** Waits for a change; the mutex is held before and after. Runs tasks that have not started yet,
- * because all threads of the queue may be in tasks that wait for these, or for the caller. */
+ * because all threads of the queue may be running tasks that wait for these tasks or for the
+ * caller. */
 static void wait_for_change(lx__flush *flush)
 {
     uint64_t changes = flush->changes;

@@ -110,8 +110,9 @@ static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_err
     return status;
 }
 
-/** Sets in the new meta.json which fields are complete: with new tables, those without a missing
- * value; otherwise, those that were complete and got no marker since. */
+/** Sets which fields are complete in the new meta.json. If the tables are new, these are the fields
+ * without a missing value; otherwise, those that were complete before and have not had a marker
+ * since. */
 static lx_status set_complete(lx__install *self, lx_error *error)
 {
     const lx_writer *writer = self->writer;
@@ -259,7 +260,7 @@ lx_status lx__install_finish(lx__install *self, lx_error *error)
 }
 
 /** Removes the new files; those that cannot be removed become orphans. In a child of fork(), which
- * gets here if a callback returns in it, leaves them to the parent. */
+ * gets here if a callback forks and the child returns from it, leaves the files to the parent. */
 static void remove_new(lx__install *self)
 {
     char name[LX__NAME_SIZE];

@@ -13,7 +13,7 @@
 /* How many bytes to read at a time while values are adjacent. */
 #define READ_AHEAD ((size_t)64 << 10)
 
-/** The state of a count. */
+/** The state while lost values are being counted. */
 typedef struct counter {
     const lx_writer *writer;
     const lx__state *durable;

@@ -13,8 +13,8 @@
  * writer. */
 void lx__writer_maintain(lx_writer *writer);
 
-/** Like lx__writer_maintain(), after a submitted commit: does nothing if there are later calls,
- * which could still be undone. */
+/** Calls lx__writer_maintain() after a submitted commit, unless there are later calls that could
+ * still be undone. */
 void lx__writer_maintain_submitted(lx_writer *writer);
 
 /** Rotates the log. Frame 0 of the new log contains the state and the updates that are still

@@ -77,8 +77,8 @@ static lx_status find_missing(const lx__table_files *files, uint64_t rows, bool 
     return status;
 }
 
-/** Sets in the new meta.json which fields are complete. The log no longer counts, and nothing will
- * change, so this is exact. */
+/** Sets which fields are complete in the new meta.json. The result is exact, because the log no
+ * longer counts and nothing will change. */
 static lx_status set_complete(lx__install *next, lx_error *error)
 {
     const lx_writer *writer = next->writer;

@@ -41,7 +41,7 @@ static inline bool lx__write_mutex_is_busy(const lx__write_mutex *self)
 /** Waits until a call or a commit ends. Other threads may lock the mutex in the meantime. */
 void lx__write_mutex_wait(lx__write_mutex *self);
 
-/** Waits until no commit is in progress; for a call whose operations must stay together. */
+/** Waits until no commit is in progress. Used by calls whose operations must stay together. */
 void lx__write_mutex_wait_for_commit(lx__write_mutex *self);
 
 /** Begins a commit, which may release the mutex during syncs. No other commit may be in

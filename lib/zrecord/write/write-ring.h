@@ -10,7 +10,7 @@
 
 #include "zrecord/write/write-buffer.h"
 
-/* One buffer to fill, one to flush, and two that wait. */
+/* One buffer that is being filled, one that is being flushed, and two that are waiting. */
 #define LX__WRITE_BUFFERS 4
 
 typedef struct lx__write_ring {

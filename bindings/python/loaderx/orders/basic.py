@@ -15,7 +15,7 @@ __all__ = ['Basic', 'Blocks', 'Random', 'Seeded', 'Sequential', 'Shuffle']
 class Basic(Order):
     """An order of the `n` indices of a source.
 
-    All arguments are keyword-only: in ``Shuffle(n=42)``, 42 could be a length or a seed.
+    All arguments are keyword-only: in ``Shuffle(42)``, 42 could be a length or a seed.
     """
 
     def _set_length(self, n: Optional[int]) -> None:

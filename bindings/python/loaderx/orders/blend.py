@@ -57,10 +57,10 @@ class Blend(_Combined):
         ``{offset: weights}``, or pairs ``(offset, weights)`` with ascending offsets. If offset 0 is
         given, omit `weights`. Weights of None are proportional to the lengths of the parts.
     temperature : float, optional
-        A number T above 0: weights that are None are ``length ** (1 / T)`` for each part, instead
-        of ``length``. 1 keeps the proportions of the lengths, larger numbers raise the shares of
-        short parts, and numbers below 1 lower them. The powers are rounded to float64 from 50
-        decimal digits, so they are the same on every machine.
+        A number T above 0. Where weights are None, each part has a weight of ``length ** (1 / T)``
+        instead of ``length``. 1 keeps the proportions of the lengths, larger numbers raise the
+        shares of short parts, and numbers below 1 lower them. The powers are rounded to float64
+        from 50 decimal digits, so they are the same on every machine.
     method : {'closed', 'greedy', 'exhaustive'}
         The rule that assigns positions to parts. 'closed': this library's own rule, described
         above. The other two methods reproduce Megatron-LM exactly, so that you can continue a
@@ -259,7 +259,7 @@ def _take_weights(name: str, values: Any, count: int) -> _Weights:
 def _powers(lengths: List[int], temperature: float) -> Tuple[float, ...]:
     """Return ``length ** (1 / temperature)`` of each length, the same on every machine.
 
-    The functions of C libraries round powers in different ways, which would change an order.
+    Different C libraries round powers differently, which would change an order.
     """
     if temperature == 1:
         return tuple(map(float, lengths))

@@ -139,7 +139,7 @@ class Order:
         return other
 
     def _repeated(self) -> Order:
-        """Return the order as one that has further epochs, even if it is a whole run."""
+        """Return a copy that has further epochs, even if this order is a whole run."""
         other = self._copy()
         other._is_run = False
         return other

@@ -39,12 +39,12 @@ class Dataset(Stored, _core.Dataset):
 
     A dataset is both a sequence of records and a mapping of names to columns. ``ds[5]`` is a
     record, as a dict of values by field name. ``ds[:2]``, ``ds[[0, 1]]`` and ``ds[mask]`` are
-    several records, as the dict of arrays that `gather` returns. A torch tensor selects what the
-    equal array selects. ``ds['data']`` is a `Column`.
-    Iteration yields records, but ``dict(ds)`` contains the columns by name, and ``'data' in ds``
-    tells whether there is a field of that name; a key that is not a str raises a TypeError,
-    because records are not searched. Notebooks show a table of the first five records, with small images;
-    values of more than 4 KiB, or images of more than 256 KiB, are not read for it.
+    several records, as the dict of arrays that `gather` returns. A torch tensor selects the same
+    records as an array with the same values. ``ds['data']`` is a `Column`. Iteration yields
+    records, but ``dict(ds)`` contains the columns by name, and ``'data' in ds`` tells whether there
+    is a field of that name; a key that is not a str raises a TypeError, because records are not
+    searched. Notebooks show a table of the first five records, with small images; values of more
+    than 4 KiB, or images of more than 256 KiB, are not read for this table.
 
     The dataset shows the fields that existed when it was opened, under their names at that time.
     Fields added later are not visible. Once one of its fields has been dropped, the dataset can no
@@ -79,9 +79,9 @@ class Dataset(Stored, _core.Dataset):
         The threads that run `verify`. By default, `verify` uses one thread per CPU.
     length : int, optional
         The number of records to show: the first `length` records, even if more are appended; by
-        default, all records. With the length that the dataset had when a state was saved, a run
-        continues with the same samples after records were appended. `stat`, `verify` and `backup`
-        process the whole dataset.
+        default, all records. Pass the length that the dataset had when a state was saved to
+        continue a run with the same samples, even if records have been appended since. `stat`,
+        `verify` and `backup` process the whole dataset.
 
     Examples
     --------
@@ -179,8 +179,8 @@ class Dataset(Stored, _core.Dataset):
     def where(self, condition: Condition) -> Any:
         """Return the records that meet a condition as a dataset, which a `Loader` can read.
 
-        The condition is evaluated once. The result is a list of indices: it costs 4 or 8 bytes of
-        memory per record, and reads this snapshot, even if the dataset is refreshed or live.
+        The condition is evaluated once. The result stores a list of indices: it uses 4 or 8 bytes
+        of memory per record, and reads this snapshot, even if the dataset is refreshed or live.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class Dataset(Stored, _core.Dataset):
         ------
         ValueError
             The mask has the wrong length; or the function looks up a field whose value is missing
-            in a record: pass a mask, which decides about missing values.
+            in a record: pass a mask, which says whether to select such records.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class Dataset(Stored, _core.Dataset):
         >>> len(ds.where(ds['label'][:] > 1))
         3
         """
-        state = self.pin()    # a later refresh or change must not give the indices other records
+        state = self.pin()    # later refreshes must not change what the indices mean
         return Concatenable._select(state, find_records(state, self._fields, condition))
 
     def views(self, indices: Any, fields: Optional[Iterable[str]] = None) -> Views:

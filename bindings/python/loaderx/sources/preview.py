@@ -17,13 +17,13 @@ from ..field import Field
 
 __all__ = ['preview']
 
-# The limits of a table: the work and the page stay small, whatever the dataset.
+# The limits of a table, which keep the work and the page small for any dataset.
 _ROWS = 5
 _COLUMNS = 12
 _TEXT = 80                # characters in a cell
-_VALUE = 4096             # bytes of a value that is read, and is no image
-_IMAGE = 256 << 10        # bytes of an image that is read
-_SIDES = 8, 64            # pixels of an image: the fewest it has, and the most that are shown
+_VALUE = 4096             # bytes: a larger value is not read, unless it is an image
+_IMAGE = 256 << 10        # bytes: a larger image is not read
+_SIDES = 8, 64            # pixels of an image's side: the minimum, and the most that are shown
 
 
 def preview(dataset: _core.Dataset, fields: Mapping[str, Field]) -> str:

@@ -15,14 +15,14 @@ __all__ = ['Condition', 'find_records']
 
 Condition = Union[Callable[[Mapping[str, Any]], Any], Any]    # a function, or a mask
 
-# The records of which a function gets the values at once.
+# The number of records whose values are passed to a function at a time.
 _ROWS = 1024
 
 _Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 class _Block(Mapping[str, Any]):
-    """The columns of adjacent records; a field is read when the function asks for it."""
+    """The columns of adjacent records; a field is read when the function looks it up."""
 
     def __init__(self, dataset: _core.Dataset, fields: Mapping[str, Field], rows: slice) -> None:
         self._dataset, self._fields, self._rows = dataset, fields, rows

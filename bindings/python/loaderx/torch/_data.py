@@ -28,7 +28,7 @@ class Data:
         self._saved: Optional[str] = None
 
     def state(self) -> Dict[str, Any]:
-        """Return the identity for a state; a state without identity has no ``data``."""
+        """Return the identity for a state; a state without an identity has no ``data``."""
         if self._source is None:
             return {}
         if self._saved is None:
@@ -38,7 +38,7 @@ class Data:
     def check(self, saved: Any, changed: str) -> None:
         """Raise an error if the records differ from those that a state identifies.
 
-        A dataset of the caller's has no identity.
+        A dataset that the caller implements has no identity.
         """
         if changed not in ('raise', 'allow'):
             raise ValueError(f"changed must be 'raise' or 'allow', not {changed!r}")

@@ -24,7 +24,7 @@ _KINDS = (Dataset, NPDataset, Records)
 # The methods that read several records. A subclass may override them.
 _READ_METHODS = tuple(kind.__getitems__ for kind in _KINDS)
 
-# The methods of a dataset of this package that a subclass of the user's may override.
+# The methods of a dataset of this package that a user's subclass may override.
 _ITEM_METHODS = '__getitem__', '__getitems__'
 _PACKAGE = __name__.split('.', maxsplit=1)[0]
 
@@ -76,7 +76,7 @@ def find_source(dataset: Any) -> Optional[Found]:
 def find_data(dataset: Any) -> Optional[_core.Source]:
     """Return a source that identifies the records, however they are read, or None.
 
-    A subclass of the user's may read the records of a loaderx dataset in its own way.
+    A user's subclass may read the records of a loaderx dataset in its own way.
     """
     found = _find(dataset, lambda kind: True)
     return None if found is None else found[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lets ``os.fork()`` wait until no worker thread runs a task.
+"""Makes ``os.fork()`` wait until no worker thread is running a task.
 
 A task may hold locks, such as the lock of the dataset, of the logging module or of an import. The
 child has no thread that would release them, so it would wait forever.
@@ -20,7 +20,7 @@ _LONGEST = 10.0
 
 
 class _Tasks:
-    """The threads that run a task."""
+    """The threads that are running a task."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition(threading.Lock())
@@ -49,7 +49,7 @@ def _before() -> None:
     here, end = threading.get_ident(), time.monotonic() + _LONGEST
     _tasks.changed.acquire()
     own = here in _tasks.running
-    _tasks.running.discard(here)    # two tasks that fork do not wait for each other
+    _tasks.running.discard(here)    # so two tasks that fork do not wait for each other
     _tasks.changed.notify_all()
     while _tasks.running and time.monotonic() < end:
         _tasks.changed.wait(max(end - time.monotonic(), 0))

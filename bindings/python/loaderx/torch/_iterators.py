@@ -98,7 +98,7 @@ def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[
         if begun:
             state.update(batches=progress.batches, next_worker=progress.next_worker)
         if begun or (progress.finished and progress.stays):
-            state['base_seed'] = progress.seed    # persistent workers draw no other seed
+            state['base_seed'] = progress.seed    # persistent workers keep this seed
     state.update(_states_of_datasets(loader, progress))
     if loader.generator is not None and not _draws(sampler, loader.generator):
         state['generator'] = pack(loader.generator.get_state())
@@ -223,7 +223,7 @@ class Iterator(data.dataloader._BaseDataLoaderIter):
         loader._progress = progress
 
     def __next__(self) -> Any:
-        """Return the next batch; if no profiler runs, skip the profiler range, which takes 8 us."""
+        """Return the next batch; without a profiler, skip the profiler range, which takes 8 us."""
         if self._sampler_iter is None or self._progress.streams is not None or _profiled():
             return super().__next__()
         made = self._next_data()

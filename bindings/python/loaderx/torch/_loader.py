@@ -79,7 +79,7 @@ class DataLoader(data.DataLoader[T]):
     create its own generator from ``get_worker_info().seed``. For the same reason, `worker_init_fn`
     is rejected. The ``__cause__`` of an exception from a thread is the original exception. Dropping
     the last reference to an iterator ends its threads, without waiting for them. ``os.fork()``
-    waits, for up to 10 seconds, until no thread runs your code.
+    waits, for up to 10 seconds, until no thread is running your code.
 
     **State.** ``state_dict()`` returns the position of the latest iterator, and
     ``load_state_dict()`` makes the next ``iter()`` continue there, with any number of workers.
@@ -185,14 +185,14 @@ class DataLoader(data.DataLoader[T]):
         self.__dict__.update(state, _iterator=None)
         self._attach()
         if self._resumed is not None:
-            self.load_state_dict(self._resumed, changed='allow')    # it has been compared before
+            self.load_state_dict(self._resumed, changed='allow')    # its state was checked before
 
     def _is_foreign(self) -> bool:
         """Return whether torch's own loader runs instead of this loader."""
         return isinstance(self.dataset, _PIPES)
 
     def _uses_processes(self) -> bool:
-        """Return whether workers are processes: they run code that may not run in threads."""
+        """Return whether workers are processes, as for code that must not run in threads."""
         if self.workers is not None:
             return self.workers == 'processes'
         return (self.multiprocessing_context is not None or self.worker_init_fn is not None
@@ -246,7 +246,7 @@ class DataLoader(data.DataLoader[T]):
         return resumed
 
     def _is_replaced(self) -> bool:
-        """Return whether set_epoch() has been called, so that the loaded position is void."""
+        """Return whether set_epoch() has been called, which makes the loaded position void."""
         return isinstance(self._wrapped, Stateful) and self._wrapped._moved(self._wrapped._pending)
 
     def _refuse_foreign(self) -> None:

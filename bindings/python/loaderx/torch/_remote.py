@@ -142,7 +142,7 @@ class RemoteStream(Remote, data.IterableDataset):
 
 
 class Start:
-    """The `worker_init_fn` of each worker process, which calls the caller's."""
+    """The `worker_init_fn` of each worker process; it calls the caller's `worker_init_fn`."""
 
     def __init__(self, init: Optional[Callable[[int], object]]) -> None:
         self._init = init

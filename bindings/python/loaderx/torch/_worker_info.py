@@ -3,9 +3,9 @@
 
 torch keeps the worker info in a global variable of each worker process. Threads share this
 variable, so a dataset that splits its data by worker would return all of the data in each thread.
-For this reason, the first `DataLoader` with threads changes torch's function to look up the info of
-the calling thread first. The change replaces the code of the function, because other modules may
-have imported the function by name.
+For this reason, the first `DataLoader` with threads changes torch's function so that it looks up
+the info of the calling thread first. The change replaces the code of the function, because other
+modules may have imported the function by name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _of_thread(info: Any) -> Any:
 
 
 def install() -> None:
-    """Make torch's function look up the calling thread; further calls have no effect."""
+    """Make torch's function look up the info of the calling thread; further calls do nothing."""
     if hasattr(_worker, '_loaderx_of_thread'):
         return
     _worker._loaderx_of_thread = _of_thread

@@ -110,7 +110,7 @@ class _Worker:
             streams[self._number] = None
 
     def is_current(self, task_pass: int) -> bool:
-        """Return whether a task belongs to this pass, and the dataset has not ended."""
+        """Return whether a task belongs to this pass and the worker's dataset has not ended."""
         return task_pass == self._shared.pass_number and task_pass != self._ended
 
 
