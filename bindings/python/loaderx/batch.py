@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict, Iterable, Tuple
+from typing import Any, Dict, Iterable, Set, Tuple
 
 import numpy as np
 
@@ -14,8 +14,8 @@ __all__ = ['Batch', 'register_batches']
 class Batch(Dict[str, Any]):
     """A batch of a loader: a dict of arrays by field name, with attributes that describe the batch.
 
-    A batch can be used wherever a dict can, and is a pytree for JAX and torch. If a JAX function also
-    takes a dict of specifications, such as shardings, pass ``dict(batch)``. An object that is
+    A batch can be used wherever a dict can, and is a pytree for JAX and torch. If a JAX function
+    also takes a dict of specifications, such as shardings, pass ``dict(batch)``. An object that is
     created from a batch, for example a new dict that a transform returns, does not have these
     attributes: copy the ones that you need.
 
@@ -59,7 +59,7 @@ class Batch(Dict[str, Any]):
         return made
 
 
-_registered = set()    # the names of the libraries
+_registered: Set[str] = set()    # the names of the libraries
 
 
 def _flatten(batch: Batch) -> Tuple[Iterable[Tuple[Any, Any]], Tuple[str, ...]]:

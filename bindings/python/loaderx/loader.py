@@ -509,12 +509,13 @@ class Loader:
             batches returned. ``records`` and ``bytes``: the numbers of records and bytes in these
             batches and in batches whose transform raised an exception. ``failures``: the number of
             batches that failed. ``time_ns``: the time from the first call of ``next()`` to the end
-            of the last. ``wait_ns``: the part of that time for which ``next()`` waited for batches,
-            including the time in which the caller prepared them itself. ``fill_ns`` and
-            ``transform_ns``: the time spent filling and transforming batches, summed over all
-            threads. ``blocks``: the number of memory blocks created. ``block_bytes``: the number of
-            bytes mapped now. ``prefetched``: the number of batches that are ready or in preparation
-            now. ``damaged``: the number of damaged records that were skipped or read as zeros.
+            of the last, in each pass. ``wait_ns``: the part of that time for which ``next()``
+            waited for batches, including the time in which the caller prepared them itself.
+            ``fill_ns`` and ``transform_ns``: the time spent filling and transforming batches,
+            summed over all threads. ``blocks``: the number of memory blocks created.
+            ``block_bytes``: the number of bytes mapped now. ``prefetched``: the number of batches
+            that are ready or in preparation now. ``damaged``: the number of damaged records that
+            were skipped or read as zeros.
 
         Examples
         --------

@@ -37,7 +37,7 @@ typedef struct lx__rank_batch {
  * @param[in]     last      What to do in a step with fewer batches than ranks.
  * @param[in,out] position  Start of the step. Set to @p until if no batch remains before @p until,
  *                          but left unchanged if no epoch can have a batch for the rank.
- * @param[in]     until     The end of an epoch, or of the positions.
+ * @param[in]     until     Where to stop: the end of an epoch, or #LX__POSITION_END.
  * @param[out]    batch     The batch, and the end of the step.
  *
  * @retval LX_END        No batch remains.

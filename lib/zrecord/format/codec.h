@@ -62,7 +62,7 @@ const lx__codec *lx__codec_of(lx_compression compression);
 /** Returns the name that meta.json uses for a compression. */
 const char *lx__compression_name(lx_compression compression);
 
-/** Looks up a compression by name; returns false if the name is unknown. */
+/** Looks up a compression method by name; returns false if the name is unknown. */
 bool lx__compression_find(const char *name, lx_compression *compression);
 
 /** Creates an inflater; @p codec must have functions. Returns NULL when out of memory. */

@@ -28,9 +28,9 @@ typedef struct lx__commit_requests {
     size_t count, capacity;
 } lx__commit_requests;
 
-/** Creates a request to commit all calls so far, and reserves room for it in the list. Once it has
- * a ticket, pass it to lx__commit_requests_add(); otherwise, to lx__commit_request_free(). Returns
- * NULL when out of memory. */
+/** Creates a request to commit everything written so far, and reserves room for it in the list.
+ * Once it has a ticket, pass it to lx__commit_requests_add(); otherwise, to
+ * lx__commit_request_free(). Returns NULL when out of memory. */
 lx__commit_request *lx__commit_request_new(lx__commit_requests *requests, lx_writer *writer,
                                            const lx__calls *calls);
 void lx__commit_request_free(lx__commit_request *request);

@@ -321,10 +321,10 @@ class Dataset(Stored, _core.Dataset):
         Returns
         -------
         dict
-            The numbers of ``records`` read, ``bytes`` written, and ``missing`` values. A missing
-            value is written as zeros to an array; no separate file is written for it. With
-            ``on_damage='zeros'``, damaged values are treated in the same way and counted as
-            ``damaged``.
+            The numbers of ``records`` read, ``bytes`` written, and ``missing`` values. In an array,
+            a missing value is written as zeros; if each value has a file of its own, missing values
+            have none. With ``on_damage='zeros'``, damaged values are treated in the same way and
+            counted as ``damaged``.
 
         Raises
         ------

@@ -158,8 +158,8 @@ class Direct(Iterator):
             return
         self._loader = iter(_core.Loader(
             self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
-            whole.start, 0, 1, batches.drop_last, False, min(int(self._num_workers), _MAX_THREADS), None,
-            None, None, 'raise', None))
+            whole.start, 0, 1, batches.drop_last, False,
+            min(int(self._num_workers), _MAX_THREADS), None, None, None, 'raise', None))
 
     def _next_data(self) -> Any:
         progress = self._progress
