@@ -89,7 +89,8 @@ IMAGE_LENGTHS = [0 if i in {4, 19, 23, 24, 43, 47, 58} else 12 for i in range(LE
 READ = {'uuid': DATASET['uuid'], 'length': LENGTH, 'generation': 0, 'sequence': 3,
         'checksum': 450095994, 'tables': 0, 'rows': 50,
         'fields': {'0': '628e7ff8', '1': '53df5cbc', '2': 'cc955b6d', '3': 'fbfe2496',
-                   '4': '03db7027'}}
+                   '4': '03db7027'},
+        'names': {'image': 0, 'label': 1, 'wave': 2, 'caption': 3, 'blob': 4}}
 
 
 def own(length, identity):

@@ -88,3 +88,11 @@ except ImportError as error:
     found = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                            timeout=120)
     assert 'install ' + name in found.stdout, found
+
+
+def test_a_batch_is_a_tree_of_its_tensors():
+    torch = pytest.importorskip('torch')
+    from torch.utils._pytree import tree_map
+    batch = next(iter(lx.Loader({'x': np.arange(6)}, batch_size=3, out='torch')))
+    doubled = tree_map(lambda tensor: tensor * 2, batch)
+    assert type(doubled) is lx.Batch and torch.equal(doubled['x'], batch['x'] * 2)

@@ -234,6 +234,26 @@ def test_a_replaced_field_is_reported(tmp_path):
         resumed(lx.Dataset(path), state, fields=['y'], missing='zeros')
 
 
+def test_a_name_that_belongs_to_another_field_is_reported(tmp_path):
+    """Also if all rows are in tables, so that dropping and renaming fields commits nothing."""
+    path = make(tmp_path / 'd')
+    with lx.open(path, 'r+') as writer:
+        writer.add_field('other', lx.Field('int32'))
+        for index in range(N):
+            writer[index] = {'other': index}
+        writer.checkpoint()
+    state, expected = a_state(lx.Dataset(path), fields=['y'])
+    with lx.open(path, 'r+') as writer:
+        writer.rename_field('x', 'z')
+    assert resumed(lx.Dataset(path), state, fields=['y']) == expected
+    with lx.open(path, 'r+') as writer:
+        writer.drop_field('y')
+        writer.rename_field('other', 'y')
+    with pytest.raises(ValueError, match="field 'y': records changed"):
+        resumed(lx.Dataset(path), state, fields=['y'])
+    assert len(resumed(lx.Dataset(path), state, fields=['y'], changed='allow')) == len(expected)
+
+
 def test_a_state_of_changed_records_resumes(tmp_path):
     path = make(tmp_path / 'd')
     for index in (3, 99, 50):

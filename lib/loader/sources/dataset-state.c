@@ -37,6 +37,20 @@ static json_t *digests_to_json(const lx_schema *schema, const lx__row_digest *di
     return fields;
 }
 
+/** Returns {"<name of the field>": <id>, ..}. */
+static json_t *names_to_json(const lx_schema *schema)
+{
+    json_t *names = json_object();
+    for (size_t i = 0; names != NULL && i < lx_schema_get_field_count(schema); i++) {
+        const lx_field *field = lx_schema_get_field(schema, i);
+        if (json_object_set_new(names, field->name, json_integer(field->id)) != 0) {
+            json_decref(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
 static json_t *identity_to_json(const lx_dataset_identity *identity, uint64_t length)
 {
     return json_pack("{s:s, s:o, s:o, s:o, s:I}", "uuid", identity->uuid, "length",
@@ -67,6 +81,8 @@ static lx_status make_state(const lx__dataset_use *use, json_t **state, lx_error
     failed |= json_object_set_new(made, "rows", lx__state_number(digest.rows));
     failed |= json_object_set_new(made, "fields",
                                   digests_to_json(lx_dataset_get_schema(use->dataset), &digest));
+    failed |= json_object_set_new(made, "names",
+                                  names_to_json(lx_dataset_get_schema(use->dataset)));
     lx__row_digest_free(&digest);
     if (failed == 0) {
         *state = made;
@@ -189,8 +205,6 @@ static bool is_wanted(const lx__dataset_use *use, size_t field)
 /** The result of comparing digests. */
 typedef struct findings {
     const lx_field *changed; /**< A field that is read and whose digest differs; NULL if none. */
-    const lx_field *added;   /**< A field that is read and is not in the state. */
-    size_t kept;             /**< Number of fields that are in the state. */
     bool unknown;            /**< The digest of a field that is read could not be computed. */
 } findings;
 
@@ -201,31 +215,25 @@ static void compare_field(findings *found, const lx_field *field, const json_t *
     snprintf(id, sizeof id, "%" PRIu32, field->id);
     snprintf(now, sizeof now, "%08" PRIx32, (uint32_t)digest);
     const json_t *then = json_object_get(fields, id);
-    found->kept += then != NULL;
-    if (!wanted)
+    if (!wanted || then == NULL)
         return;
-    if (then == NULL)
-        found->added = field;
-    else if (digest == LX__DIGEST_UNKNOWN || json_is_null(then))
+    if (digest == LX__DIGEST_UNKNOWN || json_is_null(then))
         found->unknown = true;
     else if (!json_is_string(then) || strcmp(json_string_value(then), now) != 0)
         found->changed = field;
 }
 
-/** Compares the digests of the fields that are read. A field that was added counts as changed only
- * if another field was dropped, whose place and name it may have taken. */
+/** Compares the digests of the fields that are read. A field that was added since has none. */
 static lx_status match_digests(const lx__dataset_use *use, const json_t *fields,
                                const lx__row_digest *digest, lx_error *error)
 {
     const lx_schema *schema = lx_dataset_get_schema(use->dataset);
-    findings found = {NULL, NULL, 0, false};
+    findings found = {NULL, false};
     for (size_t i = 0; i < lx_schema_get_field_count(schema); i++)
         compare_field(&found, lx_schema_get_field(schema, i), fields, is_wanted(use, i),
                       digest->fields[i]);
     if (found.changed != NULL)
         return fail_changed(use, found.changed, error);
-    if (found.added != NULL && found.kept < json_object_size(fields))
-        return fail_changed(use, found.added, error);
     if (found.unknown)
         warn_unknown(use, "a table could not be read");
     return LX_OK;
@@ -253,6 +261,21 @@ static lx_status compare_digests(const lx__dataset_use *use, const json_t *saved
     return status;
 }
 
+/** Fails if a name that is read belongs to another field than when the state was saved. Snapshots
+ * do not tell, because renaming a field commits nothing. */
+static lx_status match_names(const lx__dataset_use *use, const json_t *saved, lx_error *error)
+{
+    const lx_schema *schema = lx_dataset_get_schema(use->dataset);
+    const json_t *names = json_object_get(saved, "names");
+    for (size_t i = 0; i < lx_schema_get_field_count(schema); i++) {
+        const lx_field *field = lx_schema_get_field(schema, i);
+        const json_t *then = json_object_get(names, field->name);
+        if (is_wanted(use, i) && then != NULL && json_integer_value(then) != field->id)
+            return fail_changed(use, field, error);
+    }
+    return LX_OK;
+}
+
 static lx_status match_records(void *user, const lx__dataset_use *use, lx_error *error)
 {
     comparison *self = user;
@@ -262,9 +285,10 @@ static lx_status match_records(void *user, const lx__dataset_use *use, lx_error 
         return lx_fail(error, LX_ERR_CORRUPT, "\"datasets[%zu]\" is missing", self->place - 1);
     if (use->dataset == NULL || lx__dataset_is_live(use->dataset))
         return LX_OK;
+    lx_status status = match_names(use, saved, error);
     lx_dataset_get_identity(use->dataset, &identity);
-    if (is_same_snapshot(saved, &identity))
-        return LX_OK;
+    if (status != LX_OK || is_same_snapshot(saved, &identity))
+        return status;
     if (json_object_get(saved, "fields") != NULL)
         return compare_digests(use, saved, error);
     warn_unknown(use, "the state is that of a live dataset");
