@@ -168,15 +168,18 @@ static lx_status check_block(lx_source *source, size_t position, const uint64_t 
     return status;
 }
 
-static lx_status check_all(lx_source *source, size_t position, lx_error *error)
+/** Checks @p count records of a column: those of @p indices, or the first ones if it is NULL. */
+static lx_status check_records(lx_source *source, size_t position, const uint64_t *indices,
+                               uint64_t count, lx_error *error)
 {
-    uint64_t indices[BLOCK], length = lx_source_get_length(source);
+    uint64_t first[BLOCK];
     lx_status status = LX_OK;
-    for (uint64_t at = 0, here; status == LX_OK && at < length; at += here) {
-        here = length - at < BLOCK ? length - at : BLOCK;
-        for (size_t i = 0; i < here; i++)
-            indices[i] = at + i;
-        status = check_block(source, position, indices, (size_t)here, error);
+    for (uint64_t at = 0, here; status == LX_OK && at < count; at += here) {
+        here = count - at < BLOCK ? count - at : BLOCK;
+        for (size_t i = 0; indices == NULL && i < here; i++)
+            first[i] = at + i;
+        status = check_block(source, position, indices != NULL ? indices + at : first, (size_t)here,
+                             error);
     }
     return status;
 }
@@ -190,24 +193,13 @@ lx_status lx__missing_check(const lx__layout *layout, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < layout->count; i++)
         if (layout->missing[i].policy == LX_MISSING_RAISE &&
             lx__source_may_be_missing(source, layout->positions[i]))
-            status = check_all(source, layout->positions[i], error);
+            status = check_records(source, layout->positions[i], NULL, lx_source_get_length(source),
+                                   error);
     lx_source_unref(source);
     return status;
 }
 
 /* ---- batches */
-
-/** Checks each record of a column again, because those of a live dataset change. */
-static lx_status check_column(lx_source *source, const lx_batch *batch, size_t i, lx_error *error)
-{
-    lx_status status = LX_OK;
-    for (uint64_t at = 0; status == LX_OK && at < batch->rows; at += BLOCK) {
-        uint64_t here = batch->rows - at < BLOCK ? batch->rows - at : BLOCK;
-        status = check_block(source, batch->batch_pool->layout.positions[i], batch->indices + at,
-                             (size_t)here, error);
-    }
-    return status;
-}
 
 static lx_status replace_block(lx_source *source, const lx_batch *batch, size_t i, uint64_t first,
                                size_t count, lx_error *error)
@@ -248,7 +240,8 @@ lx_status lx__missing_apply(lx_source *source, lx_batch *batch, lx_error *error)
         else if (some && column->value != NULL)
             status = replace_column(source, batch, i, error);
         else if (some && column->policy == LX_MISSING_RAISE && layout->source->live)
-            status = check_column(source, batch, i, error);
+            status = check_records(source, layout->positions[i], batch->indices, batch->rows,
+                                   error); /* again, because a live dataset changes */
     }
     return status;
 }

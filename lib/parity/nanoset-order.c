@@ -65,8 +65,8 @@ static lx_status mix(making *m, lx_error *error)
 
 /* ---- weights */
 
-/** Uses the user's weights or, if there are none, the lengths. Divides them by their sum, which is
- * computed in NumPy's order of addition; divides the user's weights only if @p divide is set. */
+/** Makes weights from the user's weights or, if there are none, from the lengths. Divides them by
+ * their sum, added in NumPy's order; divides the user's weights only if @p divide is set. */
 static lx_status make_weights(making *m, const double *weights, bool divide, lx_error *error)
 {
     double largest;

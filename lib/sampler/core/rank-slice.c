@@ -18,6 +18,13 @@ lx_status lx__shard_check(lx__shard shard, lx_error *error)
     return LX_OK;
 }
 
+/** Returns the distance from an offset in the epoch to the next one that belongs to the shard. */
+static uint64_t distance(lx__shard shard, uint64_t offset)
+{
+    uint64_t place = offset % shard.world;
+    return shard.rank >= place ? shard.rank - place : shard.world - (place - shard.rank);
+}
+
 lx__rank_slice lx__shard_slice(lx__shard shard, uint64_t length, uint64_t position, uint64_t span)
 {
     uint64_t offset = position % length;
@@ -26,9 +33,7 @@ lx__rank_slice lx__shard_slice(lx__shard shard, uint64_t length, uint64_t positi
         epoch_end = position + (length - offset);
     uint64_t end = span < epoch_end - position ? position + span : epoch_end;
 
-    /* Distance to the rank's first position: (rank - offset) mod world. */
-    uint64_t place = offset % shard.world;
-    uint64_t ahead = shard.rank >= place ? shard.rank - place : shard.world - (place - shard.rank);
+    uint64_t ahead = distance(shard, offset);
     if (ahead >= end - position)
         return (lx__rank_slice){end, 0, end};
     uint64_t first = position + ahead;
@@ -37,7 +42,5 @@ lx__rank_slice lx__shard_slice(lx__shard shard, uint64_t length, uint64_t positi
 
 uint64_t lx__shard_padding(lx__shard shard, uint64_t length)
 {
-    uint64_t place = length % shard.world;
-    uint64_t ahead = shard.rank >= place ? shard.rank - place : shard.world - (place - shard.rank);
-    return ahead % length;
+    return distance(shard, length) % length;
 }

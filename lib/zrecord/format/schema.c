@@ -196,9 +196,8 @@ static bool same_values(const lx_field *a, const lx_field *b)
            (a->ndim == 0 || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0);
 }
 
-/** Adds a field with the stem of @p from; the field is complete if @p from is. */
-static lx_status add_copy(lx_schema *schema, const lx_field *field, const lx__field *from,
-                          lx_error *error)
+lx_status lx__schema_add_copy(lx_schema *schema, const lx_field *field, const lx__field *from,
+                              lx_error *error)
 {
     lx_status status = lx__schema_add(schema, field, from->stem, error);
     if (status == LX_OK)
@@ -219,7 +218,7 @@ static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *
         lx_field field = there->shown;
         field.name = shown->name;
         if (same_values(&field, &shown->shown))
-            return add_copy(schema, &field, there, error);
+            return lx__schema_add_copy(schema, &field, there, error);
         status = lx_fail(error, LX_ERR_CORRUPT,
                          "the dtype, shape or compression of the field has changed");
     }
@@ -254,7 +253,7 @@ lx_schema *lx__schema_copy(const lx_schema *schema)
     lx_schema *copy = lx_schema_new();
     for (size_t i = 0; copy != NULL && i < schema->count; i++) {
         const lx__field *field = schema->fields[i];
-        if (add_copy(copy, &field->shown, field, NULL) != LX_OK) {
+        if (lx__schema_add_copy(copy, &field->shown, field, NULL) != LX_OK) {
             lx_schema_free(copy);
             copy = NULL;
         }

@@ -107,9 +107,7 @@ static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed
             shown.name = name;
         if (i == self->dropped)
             continue;
-        status = lx__schema_add(self->schema, &shown, field->stem, error);
-        if (status == LX_OK)
-            self->schema->fields[self->schema->count - 1]->complete = field->complete;
+        status = lx__schema_add_copy(self->schema, &shown, field, error);
     }
     return status;
 }

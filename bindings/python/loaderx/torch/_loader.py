@@ -73,13 +73,13 @@ class DataLoader(data.DataLoader[T]):
     **Threads** also run your code if you pass ``workers='threads'``. This is safe only if your code
     is written for it: all threads call the methods of the same map-style dataset object
     concurrently, so a dataset that seeks in one open file, or uses one database connection, returns
-    wrong samples. An iterable dataset is deep-copied for each thread; what cannot be copied is
-    shared. The generators of torch, NumPy and `random` are not seeded for each worker, since all
-    threads share them with the training loop: a ``__getitem__`` that uses random numbers should
-    create its own generator from ``get_worker_info().seed``. For the same reason, `worker_init_fn`
-    is rejected. The ``__cause__`` of an exception from a thread is the original exception. Dropping
-    the last reference to an iterator ends its threads, without waiting for them. ``os.fork()``
-    waits, for up to 10 seconds, until no thread is running your code.
+    wrong samples. An iterable dataset is deep-copied for each thread; its parts that cannot be
+    copied are shared. The generators of torch, NumPy and `random` are not seeded for each worker,
+    since all threads share them with the training loop: a ``__getitem__`` that uses random numbers
+    should create its own generator from ``get_worker_info().seed``. For the same reason,
+    `worker_init_fn` is rejected. The ``__cause__`` of an exception from a thread is the original
+    exception. Dropping the last reference to an iterator ends its threads, without waiting for
+    them. ``os.fork()`` waits, for up to 10 seconds, until no thread is running your code.
 
     **State.** ``state_dict()`` returns the position of the latest iterator, and
     ``load_state_dict()`` makes the next ``iter()`` continue there, with any number of workers.
