@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The API of Nanotron: Nanosets, their collators, and a sampler that skips samples.
 
-The samples and their order reproduce Nanotron exactly. PyTorch is not required: samples and batches
+The samples and their order match Nanotron's exactly. PyTorch is not required: samples and batches
 are tensors if PyTorch is installed, and NumPy arrays otherwise. ``out='numpy'`` always selects
 NumPy arrays.
 """

@@ -122,7 +122,7 @@ class Blocks(Seeded):
 class Random(Seeded):
     """Random indices with replacement: each position has an independent random index.
 
-    An epoch of n positions contains about 63 % of the n indices; an epoch of `Shuffle` contains all
+    An epoch of n positions contains about 63% of the n indices; an epoch of `Shuffle` contains all
     of them.
 
     Parameters

@@ -66,9 +66,9 @@ class RandomSampler(Stateful, data.RandomSampler):
     """A resumable version of torch's RandomSampler.
 
     Like torch's sampler, this sampler generates random indices on demand: a whole permutation at a
-    time or, with replacement, 32 indices. A pass that is left by ``break`` has therefore advanced
-    the generator as far as torch's sampler would. If torch's sampler generates one more permutation
-    than it returns, a complete pass of this sampler does, too.
+    time or, with replacement, 32 indices. A pass that is ended early with ``break`` has therefore
+    advanced the generator as far as torch's sampler would. If torch's sampler generates one more
+    permutation than it returns, a complete pass of this sampler does, too.
 
     Parameters
     ----------
