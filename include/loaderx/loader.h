@@ -108,6 +108,24 @@ LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, boo
 LX_API lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool uneven,
                                               lx_error *error);
 
+/**
+ * Skips the global batches that begin at positions from @p first up to, but not including, @p end:
+ * no rank returns them. All other batches are the same as without the call. This can lead a run
+ * past batches that cause a loss spike; lx_batch_get_position() returns where a batch begins. Calls
+ * add up. A state does not contain the ranges: set them again when the run is resumed.
+ *
+ * @param[in]  options  The options.
+ * @param[in]  first    The first position.
+ * @param[in]  end      The position after the last one; greater than @p first.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p end is not greater than @p first, or @p options is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory; nothing changed.
+ */
+LX_API lx_status lx_loader_options_add_skipped(lx_loader_options *options, uint64_t first,
+                                               uint64_t end, lx_error *error);
+
 /** Sets the names of the columns to read, in this order; a @p count of 0 means all columns. */
 LX_API lx_status lx_loader_options_set_columns(lx_loader_options *options, const char *const *names,
                                                size_t count, lx_error *error);

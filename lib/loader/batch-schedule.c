@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/batch-schedule.h"
 
+#include <string.h>
+
 #include <loaderx/batching.h>
 
+#include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "sampler/core/order.h"
@@ -10,6 +13,20 @@
 static bool has_own_batches(const lx__batch_schedule *schedule)
 {
     return schedule->batch_size == 0;
+}
+
+static lx_status copy_skipped(lx__batch_schedule *schedule, const lx_loader_options *options,
+                              lx_error *error)
+{
+    size_t count = options->skipped_count;
+    if (count == 0)
+        return LX_OK;
+    schedule->skipped = lx__alloc_array(count, sizeof *schedule->skipped);
+    if (schedule->skipped == NULL)
+        return lx__fail_memory(error, "ranges of skipped batches");
+    memcpy(schedule->skipped, options->skipped, count * sizeof *schedule->skipped);
+    schedule->skipped_count = count;
+    return LX_OK;
 }
 
 lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
@@ -34,11 +51,14 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "batch_size times world exceeds 2^64 - 1: use a smaller batch_size");
     lx__batch_schedule_seek(schedule, 0);
-    return LX_OK;
+    return copy_skipped(schedule, options, error);
 }
 
 void lx__batch_schedule_clear(lx__batch_schedule *schedule)
 {
+    lx__free(schedule->skipped);
+    schedule->skipped = NULL;
+    schedule->skipped_count = 0;
     lx__epoch_table_clear_scratch(&schedule->bounds);
 }
 
@@ -136,11 +156,45 @@ static lx_status next_batch(lx__batch_schedule *schedule, lx__batch_slice *slice
     return LX_OK;
 }
 
+/** Returns the end of a skipped range that contains @p position, or 0 if there is none. */
+static uint64_t skipped_end(const lx__batch_schedule *schedule, uint64_t position)
+{
+    for (size_t i = 0; i < schedule->skipped_count; i++)
+        if (schedule->skipped[i].first <= position && position < schedule->skipped[i].end)
+            return schedule->skipped[i].end;
+    return 0;
+}
+
+/** Moves from the end of a skipped batch, which begins at @p begin, towards the first batch that
+ * begins at @p end or later. A range may contain billions of batches, so this does not visit each
+ * of them, unless the order determines their bounds. */
+static void skip(lx__batch_schedule *schedule, uint64_t begin, uint64_t end)
+{
+    uint64_t length = lx_order_get_length(schedule->order), target = schedule->position;
+    uint64_t left = length - begin % length, distance = end - begin;
+    if (distance >= left) { /* each epoch begins with a new batch */
+        target = end - end % length;
+    } else if (!has_own_batches(schedule)) {
+        uint64_t step = schedule->global_batch, steps = distance / step + (distance % step != 0);
+        target = begin + (steps > left / step ? left : steps * step);
+    }
+    if (target > schedule->run_end)
+        target = schedule->run_end;
+    if (target > schedule->position)
+        schedule->position = target;
+}
+
 lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice *slice,
                                   lx_error *error)
 {
-    return has_own_batches(schedule) ? next_batch(schedule, slice, error)
-                                     : next_samples(schedule, slice);
+    for (;;) {
+        lx_status status = has_own_batches(schedule) ? next_batch(schedule, slice, error)
+                                                     : next_samples(schedule, slice);
+        uint64_t end = status == LX_OK ? skipped_end(schedule, slice->begin) : 0;
+        if (end == 0)
+            return status;
+        skip(schedule, slice->begin, end);
+    }
 }
 
 bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule)
@@ -160,11 +214,51 @@ uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule)
     return schedule->batch_size < rank_slice ? schedule->batch_size : rank_slice;
 }
 
+static bool skips_in(const lx__batch_schedule *schedule, uint64_t epoch_begin)
+{
+    uint64_t length = lx_order_get_length(schedule->order);
+    for (size_t i = 0; i < schedule->skipped_count; i++) {
+        const lx__skipped_range *range = &schedule->skipped[i];
+        if (range->end > epoch_begin &&
+            (range->first <= epoch_begin || range->first - epoch_begin < length))
+            return true;
+    }
+    return false;
+}
+
+/** Counts the batches of an epoch by visiting them. */
+static lx_status count_visited(const lx__batch_schedule *schedule, uint64_t epoch_begin,
+                               uint64_t *count, lx_error *error)
+{
+    /* Only members that never change, since another thread may use the schedule. */
+    lx__batch_schedule visited = {.order = schedule->order,
+                                  .shard = schedule->shard,
+                                  .batch_size = schedule->batch_size,
+                                  .global_batch = schedule->global_batch,
+                                  .epochs = 1,
+                                  .last = schedule->last,
+                                  .skipped = schedule->skipped,
+                                  .skipped_count = schedule->skipped_count};
+    lx__batch_slice slice;
+    uint64_t found = 0;
+    lx__batch_schedule_seek(&visited, epoch_begin);
+    lx_status status;
+    while ((status = lx__batch_schedule_next(&visited, &slice, error)) == LX_OK)
+        found++;
+    lx__epoch_table_clear_scratch(&visited.bounds);
+    if (status != LX_END)
+        return status;
+    *count = found;
+    return LX_OK;
+}
+
 lx_status lx__batch_schedule_count(const lx__batch_schedule *schedule, uint64_t position,
                                    uint64_t *count, lx_error *error)
 {
     uint64_t all = lx_order_get_length(schedule->order), step = schedule->global_batch;
     lx_status status = LX_OK;
+    if (all != 0 && skips_in(schedule, position - position % all))
+        return count_visited(schedule, position - position % all, count, error);
     if (has_own_batches(schedule) && all != 0) {
         step = schedule->shard.world;
         status = lx_order_get_batch_count(schedule->order, position / all, &all, error);

@@ -20,11 +20,13 @@ typedef struct lx__batch_schedule {
     uint64_t global_batch; /**< batch_size * world. */
     uint64_t epochs;
     lx__last_step last;
-    uint64_t position;       /**< End of the last batch scheduled. */
-    uint64_t seek_position;  /**< Position of the last seek. */
-    uint64_t run_begin;      /**< Start of the run: the epochs up to the next LX_END. */
-    uint64_t run_end;        /**< End of the run, where LX_END is returned; LX__POSITION_END if
+    uint64_t position;          /**< End of the last batch scheduled. */
+    uint64_t seek_position;     /**< Position of the last seek. */
+    uint64_t run_begin;         /**< Start of the run: the epochs up to the next LX_END. */
+    uint64_t run_end;           /**< End of the run, where LX_END is returned; LX__POSITION_END if
                                   there is none. */
+    lx__skipped_range *skipped; /**< Owned. */
+    size_t skipped_count;
     lx__epoch_table *bounds; /**< Bounds of the current epoch's batches, if the order forms them. */
 } lx__batch_schedule;
 
@@ -42,18 +44,19 @@ typedef struct lx__batch_slice {
  * @param order  Borrowed; must outlive the schedule.
  * @retval LX_ERR_ARGUMENT  batch_size is set, but the order forms its own batches; batch_size times
  *                          world is too large; or drop_last and uneven are both set.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                                   const lx_loader_options *options, lx_error *error);
 
-/** Frees the batch bounds. A zeroed struct is allowed. */
+/** Frees the batch bounds and the skipped ranges. A zeroed struct is allowed. */
 void lx__batch_schedule_clear(lx__batch_schedule *schedule);
 
 /** Moves to a position, and to the run of epochs that contains this position. */
 void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position);
 
 /**
- * Advances to the next global batch in which this rank has samples.
+ * Advances to the next global batch in which this rank has samples, and which is not skipped.
  *
  * @retval LX_END        No batch is left in the run; the position is now the end of the run.
  * @retval LX_ERR_LIMIT  Same as lx__rank_assignment_next(); the position is unchanged.
@@ -70,8 +73,8 @@ bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule);
  * samples per epoch, however large batch_size is. */
 uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule);
 
-/** Counts this rank's batches in the epoch that contains a position, from the start of that epoch.
- * Thread-safe. */
+/** Counts this rank's batches in the epoch that contains a position, from the start of that epoch,
+ * without those that are skipped. Thread-safe. */
 lx_status lx__batch_schedule_count(const lx__batch_schedule *schedule, uint64_t position,
                                    uint64_t *count, lx_error *error);
 

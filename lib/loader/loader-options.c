@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/loader-options.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "executor/executor.h"
@@ -33,6 +36,7 @@ void lx_loader_options_free(lx_loader_options *options)
     lx_order_unref(options->order);
     lx_executor_unref(options->executor);
     free_fields(options->fields, options->field_count);
+    lx__free(options->skipped);
     lx__missing_rules_clear(options);
     lx__free(options);
 }
@@ -115,6 +119,28 @@ lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool uneven, 
     if (options == NULL)
         return lx__fail_null(error, "options");
     options->uneven = uneven;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_add_skipped(lx_loader_options *options, uint64_t first, uint64_t end,
+                                        lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if (first >= end)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "first must be less than end; they are %" PRIu64 " and %" PRIu64, first,
+                       end);
+    size_t count = options->skipped_count;
+    lx__skipped_range *ranges = lx__alloc_array(count + 1, sizeof *ranges);
+    if (ranges == NULL)
+        return lx__fail_memory(error, "ranges of skipped batches");
+    if (count != 0)
+        memcpy(ranges, options->skipped, count * sizeof *ranges);
+    ranges[count] = (lx__skipped_range){first, end};
+    lx__free(options->skipped);
+    options->skipped = ranges;
+    options->skipped_count = count + 1;
     return LX_OK;
 }
 

@@ -16,6 +16,11 @@ typedef struct lx__missing_rule {
     size_t size;    /**< Size of @ref value in bytes. */
 } lx__missing_rule;
 
+/** The global batches that begin at positions from @a first up to, but not including, @a end. */
+typedef struct lx__skipped_range {
+    uint64_t first, end;
+} lx__skipped_range;
+
 struct lx_loader_options {
     uint64_t batch_size;
     bool batch_size_set;
@@ -26,6 +31,8 @@ struct lx_loader_options {
     uint64_t epochs; /**< 0: endless. */
     uint64_t start;
     bool drop_last, uneven;
+    lx__skipped_range *skipped; /**< Not sorted; may overlap. */
+    size_t skipped_count;
     char **fields; /**< NULL: all. */
     size_t field_count;
     bool threads_set;

@@ -22,7 +22,7 @@ typedef struct loader {
 /** The arguments that the Python class passes. The numbers are in range. */
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
-    PyObject *on_damage, *keys, *missing;
+    PyObject *on_damage, *keys, *missing, *skipped;
     unsigned long long batch_size, epochs, start, rank, world, end;
     int drop_last, uneven;
 } arguments;
@@ -118,6 +118,20 @@ static int set_missing(lx_loader_options *options, PyObject *rules, lx_error *er
     return result;
 }
 
+static int set_skipped(lx_loader_options *options, PyObject *ranges, lx_error *error)
+{
+    Py_ssize_t count = ranges != NULL ? PyTuple_Size(ranges) : 0;
+    if (count < 0)
+        return -1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        unsigned long long first, end;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(ranges, i), "KK", &first, &end))
+            return -1;
+        lx_loader_options_add_skipped(options, first, end, error);
+    }
+    return 0;
+}
+
 /** Creates the options. Returns NULL with an exception on failure. */
 static lx_loader_options *make_options(lxpy_state *state, const arguments *params)
 {
@@ -137,7 +151,8 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *param
     if (set_fields(options, params->fields, &error) == 0 &&
         set_threads(state, options, params, &error) == 0 &&
         set_damage(options, params->on_damage, &error) == 0 &&
-        set_missing(options, params->missing, &error) == 0) {
+        set_missing(options, params->missing, &error) == 0 &&
+        set_skipped(options, params->skipped, &error) == 0) {
         if (error.status == LX_OK)
             return options;
         lxpy_raise(state, &error);
@@ -150,7 +165,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 {
     arguments params;
     params.end = UINT64_MAX;
-    params.missing = NULL;
+    params.missing = params.skipped = NULL;
     uint64_t seed;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL)
@@ -159,12 +174,12 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "Loader takes positional arguments only");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOO|KO", &params.source, &params.order,
+    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOO|KOO", &params.source, &params.order,
                           &params.fields, &params.batch_size, &params.epochs, &params.start,
                           &params.rank, &params.world, &params.drop_last, &params.uneven,
                           &params.threads, &params.executor, &params.prefetch_bytes,
                           &params.transform, &params.on_damage, &params.keys, &params.end,
-                          &params.missing) ||
+                          &params.missing, &params.skipped) ||
         (params.keys != Py_None && lxpy_uint64(params.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
     lx_loader_options *options = make_options(state, &params);

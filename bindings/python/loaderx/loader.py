@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import json
-from typing import (Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence,
-                    Tuple, Type, TypeVar, Union)
+from typing import (Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional,
+                    Sequence, Tuple, Type, TypeVar, Union)
 
 import numpy as np
 
@@ -76,6 +76,20 @@ def _sizes(length: int, batch_size: Optional[int], rank: int, world: int,
     sizes = [(batch_size, batch_size * world)] if length >= batch_size * world else []
     size = (rest + world - 1 - rank) // world
     return sizes + ([(size, rest)] if size else [])
+
+
+def _skipped_ranges(skip: Iterable[Tuple[int, int]]) -> Tuple[Tuple[int, int], ...]:
+    """Check the ranges of positions that a loader skips."""
+    try:
+        ranges = [(first, end) for first, end in skip]
+    except (TypeError, ValueError):
+        raise TypeError('skip must be a sequence of pairs of positions (first, end), '
+                        f'not {skip!r}') from None
+    for first, end in ranges:
+        if natural('a position in skip', first) >= natural('a position in skip', end):
+            raise ValueError(f'skip: the range ({first}, {end}) is empty: its end must be greater '
+                             'than its first position')
+    return tuple((int(first), int(end)) for first, end in ranges)
 
 
 def generator(key: Any) -> np.random.Generator:
@@ -199,6 +213,12 @@ class Loader:
         Whether ranks may differ in the number of their batches and of the records in the last one,
         instead of repeating records. Collective operations after each batch would then wait
         forever.
+    skip : list of (int, int)
+        Ranges of positions, each as its first position and the one after its last. Batches that
+        begin there, as ``batch.position`` returns it, are not returned; the other batches stay the
+        same, and ``len()`` does not count the skipped ones. To pass over data that makes the loss
+        spike, load a state from before the spike into a loader with `skip`. The ranges are not part
+        of a state: pass them again when the run is resumed.
     threads : int, optional
         The number of threads that prepare batches, from 0 to 64. With 0, the thread that waits for
         a batch prepares it. None: a number based on the CPUs that the process may use. Must not be
@@ -261,10 +281,13 @@ class Loader:
     >>> Loader(source, batch_size=2, order=Shuffle(seed=42), rank=1, world=2)
     <loaderx.Loader of {'data': ndarray int64[4, 2], 'label': ndarray int64[4]}, Shuffle(seed=42),
     batch_size=2, rank 1 of 2: at sample 0, 1 batches an epoch>
+    >>> [batch.position for batch in Loader(np.arange(10), batch_size=2, skip=[(4, 8)])]
+    [0, 2, 8]
     """
 
     _passes: Passes
     _shown: Tuple[str, Order, str]    # the source, the order, and the batch size and the rank
+    _varies: bool                     # whether epochs differ in their number of batches
     _plan: Callable[[], Planner]      # makes the planner of explain()
     _planner: Optional[Planner] = None
 
@@ -281,6 +304,7 @@ class Loader:
         world: Optional[int] = None,
         drop_last: bool = False,
         uneven: bool = False,
+        skip: Iterable[Tuple[int, int]] = (),
         threads: Optional[int] = None,
         executor: Optional[_core.Executor] = None,
         prefetch_bytes: Optional[int] = None,
@@ -337,18 +361,20 @@ class Loader:
         uneven = boolean('uneven', uneven)
         if prefetch_bytes is not None:
             prefetch_bytes = natural('prefetch_bytes', prefetch_bytes)
+        skipped = _skipped_ranges(skip)
         change = output.after(transform)
         rules = missing_rules(missing, columns)
 
         def open_reader(position: int) -> _core.Loader:
             return _core.Loader(core, order_core, names, batch_size or 0, count, position, rank,
                                 world, drop_last, uneven, threads, executor, prefetch_bytes,
-                                change, on_damage, keys, end, rules)
+                                change, on_damage, keys, end, rules, skipped)
 
         made = super().__new__(cls)
         made._passes = Passes(open_reader, start, order_core.length, count, world, ends)
         sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
         made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'
+        made._varies = isinstance(order, Budgeted) or bool(skipped)
         made._plan = lambda: Planner(
             Loader(NullDataset._of(core), batch_size=batch_size, order=order._repeated(),
                    rank=rank, world=world, drop_last=drop_last, uneven=uneven, threads=0),
@@ -406,7 +432,7 @@ class Loader:
         return next(self._passes.reader)
 
     def __len__(self) -> int:
-        return self._passes.count_batches(isinstance(self._shown[1], Budgeted))
+        return self._passes.count_batches(self._varies)
 
     def peek(self) -> Any:
         """Return the batch that ``next()`` returns next, without changing the position.

@@ -206,6 +206,7 @@ static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threa
         !TRY(run, lx_loader_options_set_shuffle(options, 7, &run->error)) ||
         !TRY(run, lx_loader_options_set_epoch_count(options, 1, &run->error)) ||
         !TRY(run, lx_loader_options_set_start(options, 0, &run->error)) ||
+        !TRY(run, lx_loader_options_add_skipped(options, 8, 9, &run->error)) ||
         !TRY(run, lx_loader_options_set_reader_count(options, threads, &run->error)) ||
         !TRY(run, lx_loader_options_set_damage_policy(options, LX_DAMAGE_RAISE, &run->error)) ||
         !TRY(run, lx_loader_options_set_missing(options, NULL, LX_MISSING_MASK, &run->error)) ||

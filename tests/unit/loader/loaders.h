@@ -83,6 +83,7 @@ struct setup {
     uint64_t batch_size, world, rank;
     uint64_t epochs; /* 0: one */
     bool endless, drop_last, uneven;
+    uint64_t skipped[2][2]; /* ranges of positions; the end is 0: none */
     uint32_t threads;
     lx_order *order;
     lx_executor *executor; /* instead of threads */
@@ -108,6 +109,10 @@ static inline lx_loader_options *make_options(struct setup setup)
         unit_ok(lx_loader_options_set_epoch_count(options, setup.epochs, &error));
     unit_ok(lx_loader_options_set_drop_last(options, setup.drop_last, &error));
     unit_ok(lx_loader_options_set_uneven(options, setup.uneven, &error));
+    for (int i = 0; i < 2; i++)
+        if (setup.skipped[i][1] != 0)
+            unit_ok(lx_loader_options_add_skipped(options, setup.skipped[i][0], setup.skipped[i][1],
+                                                  &error));
     if (setup.executor != NULL)
         unit_ok(lx_loader_options_set_executor(options, setup.executor, &error));
     else

@@ -196,6 +196,113 @@ START_TEST(changing_worlds_and_threads_see_each_sample_once)
 }
 END_TEST
 
+static bool is_skipped(const struct setup *setup, uint64_t position)
+{
+    for (int i = 0; i < 2; i++)
+        if (setup->skipped[i][0] <= position && position < setup->skipped[i][1])
+            return true;
+    return false;
+}
+
+/** Checks that @p skipping returns the batches of @p loader that are not skipped. */
+static void expect_the_others(lx_loader *loader, lx_loader *skipping, const struct setup *setup)
+{
+    lx_batch *batch, *other;
+    while ((batch = next_batch(loader)) != NULL) {
+        if (!is_skipped(setup, lx_batch_get_position(batch))) {
+            other = next_batch(skipping);
+            ck_assert_ptr_nonnull(other);
+            ck_assert_uint_eq(add_digest(0, batch), add_digest(0, other));
+            ck_assert_uint_eq(lx_batch_get_real_count(batch), lx_batch_get_real_count(other));
+            ck_assert_uint_eq(lx_loader_tell(loader), lx_loader_tell(skipping));
+            lx_batch_unref(other);
+        }
+        lx_batch_unref(batch);
+    }
+    ck_assert_ptr_null(next_batch(skipping));
+    ck_assert_uint_eq(lx_loader_tell(loader), lx_loader_tell(skipping));
+}
+
+/** Counts the batches of the epoch at a position, one by one. */
+static uint64_t count_epoch(lx_source *source, struct setup setup, uint64_t epoch_begin)
+{
+    lx_error error = LX_ERROR_INIT;
+    setup.epochs = 1;
+    lx_loader *loader = open_loader(source, setup);
+    uint64_t count = 0;
+    unit_ok(lx_loader_seek(loader, epoch_begin, &error));
+    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; count++)
+        lx_batch_unref(batch);
+    lx_loader_close(loader);
+    return count;
+}
+
+/** A source whose order is cut into batches in half of the cases. */
+static lx_source *make_any_setup(uint64_t *state, struct setup *setup)
+{
+    lx_source *source = make_any(state);
+    uint64_t length = lx_order_get_length(cut.order), last = random_next(state) % 3;
+    *setup = (struct setup){.order = cut.order,
+                            .world = 1 + random_next(state) % 3,
+                            .epochs = 1 + random_next(state) % 3,
+                            .drop_last = last == 1,
+                            .uneven = last == 2,
+                            .threads = (uint32_t)(random_next(state) % 2)};
+    if (random_next(state) % 2) {
+        setup->order = NULL; /* sequential */
+        setup->batch_size = 1 + random_next(state) % 9;
+    }
+    setup->rank = random_next(state) % setup->world;
+    for (int i = 0; i < 2; i++) {
+        uint64_t first = random_next(state) % (length * 3);
+        setup->skipped[i][0] = first;
+        setup->skipped[i][1] = first + 1 + random_next(state) % (length * 2);
+    }
+    return source;
+}
+
+START_TEST(skipped_batches_do_not_change_the_others)
+{
+    uint64_t state = 31;
+    for (int i = 0; i < 200; i++) {
+        lx_error error = LX_ERROR_INIT;
+        struct setup setup;
+        lx_source *source = make_any_setup(&state, &setup);
+        uint64_t length = lx_order_get_length(cut.order);
+        uint64_t begin = random_next(&state) % (length * 2);
+        lx_loader *skipping = open_loader(source, setup);
+        struct setup plain = setup;
+        memset(plain.skipped, 0, sizeof plain.skipped);
+        lx_loader *loader = open_loader(source, plain);
+        unit_ok(lx_loader_seek(loader, begin, &error));
+        unit_ok(lx_loader_seek(skipping, begin, &error));
+        ck_assert_uint_eq(batches_per_epoch(skipping),
+                          count_epoch(source, setup, begin / length * length));
+        expect_the_others(loader, skipping, &setup);
+        lx_loader_close(loader);
+        lx_loader_close(skipping);
+        end_any(source);
+    }
+}
+END_TEST
+
+/* A loop over the batches would not end in this test's time. */
+START_TEST(skips_any_number_of_batches_at_once)
+{
+    struct numbers many = {.length = (uint64_t)1 << 40, .width = 1};
+    lx_source *source = numbers_source(&many);
+    struct setup setup = {.endless = true, .batch_size = 1, .skipped = {{5, UINT64_MAX - 10}}};
+    lx_loader *loader = open_loader(source, setup);
+    for (uint64_t at = 0; at < 6; at++) {
+        lx_batch *batch = next_batch(loader);
+        ck_assert_uint_eq(lx_batch_get_position(batch), at < 5 ? at : UINT64_MAX - 10);
+        lx_batch_unref(batch);
+    }
+    lx_loader_close(loader);
+    lx_source_unref(source);
+}
+END_TEST
+
 START_TEST(a_seek_into_a_batch_returns_its_rest)
 {
     uint64_t state = 9;
@@ -289,5 +396,6 @@ END_TEST
 
 UNIT_MAIN("loader/batch-schedule", batches_follow_the_order, ranks_take_consecutive_batches,
           all_ranks_pad_or_drop_incomplete_steps, changing_worlds_and_threads_see_each_sample_once,
+          skipped_batches_do_not_change_the_others, skips_any_number_of_batches_at_once,
           a_seek_into_a_batch_returns_its_rest, reports_a_rank_that_gets_no_batches,
           rejects_a_batch_size_with_batches_of_the_order, accepts_an_order_without_samples)

@@ -44,6 +44,8 @@ START_TEST(rejects_values_out_of_range_without_change)
     ck_assert_msg(strstr(error.message, "world must be at least 1") != NULL, "%s", error.message);
     lx_error_clear(&error);
     unit_fails(lx_loader_options_set_reader_count(options, 65, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_loader_options_add_skipped(options, 7, 7, &error), LX_ERR_ARGUMENT);
+    ck_assert_uint_eq(options->skipped_count, 0);
     ck_assert_uint_eq(options->batch_size, 7);
     ck_assert_uint_eq(options->rank, 1);
     ck_assert_uint_eq(options->world, 2);
@@ -64,6 +66,7 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_loader_options_set_start(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_drop_last(NULL, true, &error), "options");
     unit_refuses_null(lx_loader_options_set_uneven(NULL, true, &error), "options");
+    unit_refuses_null(lx_loader_options_add_skipped(NULL, 0, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_columns(NULL, names, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_reader_count(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_executor(NULL, NULL, &error), "options");

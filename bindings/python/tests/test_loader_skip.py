@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Loader(skip=): batches that are left out, in every order and after a resume."""
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from test_explain import N, ORDERS, RANKS
+
+
+def seen(batches):
+    return [(batch.position, batch['data'].tolist(), batch.real.tolist()) for batch in batches]
+
+
+@pytest.mark.parametrize('order', ORDERS.values(), ids=list(ORDERS))
+@pytest.mark.parametrize('rank, world', RANKS)
+def test_leaves_out_the_batches_in_the_ranges_and_no_others(order, rank, world):
+    options = {'order': order, 'rank': rank, 'world': world, 'epochs': 3, 'threads': 1}
+    if not isinstance(order, lx.Budgeted):
+        options['batch_size'] = 4
+    ranges = [(9, 31), (70, 71), (80, 104)]
+    kept = [batch for batch in seen(lx.Loader(np.arange(N), **options))
+            if not any(first <= batch[0] < end for first, end in ranges)]
+    skipping = lx.Loader(np.arange(N), skip=ranges, **options)
+    assert len(skipping) == len(kept)
+    assert seen(skipping) == kept
+
+
+def test_a_run_resumes_before_the_spike_and_skips_it_on_other_ranks():
+    options = {'order': lx.Shuffle(seed=7), 'epochs': None}
+    with lx.Loader(np.arange(1000), batch_size=10, **options) as loader:
+        before = [next(loader)['data'].tolist() for _ in range(20)]
+        state = loader.state_dict()
+    rows = []
+    for rank in range(2):
+        with lx.Loader(np.arange(1000), batch_size=5, rank=rank, world=2, skip=[(300, 450)],
+                       **options) as loader:
+            loader.load_state_dict(state)
+            rows.append([next(loader)['data'].tolist() for _ in range(65)])
+    after = np.array(rows).transpose(1, 2, 0).ravel()    # rank by rank within a batch
+    epoch = np.concatenate([np.ravel(before), after])
+    skipped = np.setdiff1d(np.arange(1000), epoch)
+    assert len(epoch) == len(set(epoch)) == 850
+    whole = next(lx.Loader(np.arange(1000), batch_size=1000, order=lx.Shuffle(seed=7)))['data']
+    assert set(skipped) == set(whole[300:450])
+
+
+@pytest.mark.parametrize('skip, error, text', [
+    (5, TypeError, 'pairs of positions'), ([3], TypeError, 'pairs of positions'),
+    ([(1, 2, 3)], TypeError, 'pairs of positions'), ([(7, 7)], ValueError, r'\(7, 7\) is empty'),
+    ([(-1, 7)], ValueError, 'a position in skip'), ([(1, 2**64)], ValueError, 'a position in skip'),
+    ([(1.0, 2)], TypeError, 'a position in skip')])
+def test_wrong_ranges_are_errors(skip, error, text):
+    with pytest.raises(error, match=text):
+        lx.Loader(np.arange(10), skip=skip)
