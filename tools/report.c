@@ -41,8 +41,10 @@ const char *report_compression(lx_compression compression)
         return "raw";
     case LX_COMPRESSION_FLATE:
         return "flate";
+    case LX_COMPRESSION_ZSTD:
+        return "zstd";
     }
-    return (int)compression == 2 ? "zstd" : "unknown"; /* not yet used by any field */
+    return "unknown";
 }
 
 json_t *report_number(uint64_t number)

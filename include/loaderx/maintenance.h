@@ -49,8 +49,8 @@ typedef struct lx_verify_result {
  * decompresses it. The call also checks that each chunk file exists, even if the file contains no
  * live values. For a sealed dataset, it also checks the checksums of the tables and the exact
  * lengths of all files. lx_dataset_repair() finds the same damage. A value that cannot be read from
- * the disk (EIO) counts as damaged. Values of zstd fields, which this version cannot decompress,
- * are checked only against their checksums.
+ * the disk (EIO) counts as damaged. If the library was built without libzstd, compressed values of
+ * zstd fields are checked only against their checksums.
  *
  * The readers of the dataset's executor check parts of the dataset in parallel. If the dataset has
  * no executor, the call opens one with one reader per CPU. The call prefetches the data, so the

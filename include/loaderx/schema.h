@@ -35,10 +35,12 @@ LX_BEGIN_DECLS
 
 /** How the values of a field are stored. */
 typedef enum lx_compression {
-    LX_COMPRESSION_RAW = 0,  /**< Values are stored uncompressed, and can be read without copying
+    LX_COMPRESSION_RAW = 0,   /**< Values are stored uncompressed, and can be read without copying
                                   them. */
-    LX_COMPRESSION_FLATE = 1 /**< Each value is stored as a raw Deflate stream (RFC 1951) if that is
-                                  smaller than the value itself. */
+    LX_COMPRESSION_FLATE = 1, /**< Each value is stored as a raw Deflate stream (RFC 1951) if that
+                                   is smaller than the value itself. */
+    LX_COMPRESSION_ZSTD = 2   /**< Each value is stored as a Zstandard frame (RFC 8878) if that is
+                                   smaller than the value itself. */
 } lx_compression;
 
 /** The maximum length of a field name in bytes, excluding the NUL. */
@@ -54,6 +56,10 @@ typedef enum lx_compression {
 #define LX_MAX_NDIM 32
 /** The maximum size of a value, in bytes. */
 #define LX_MAX_VALUE UINT32_MAX
+/** The maximum size of the dictionary of a field, in bytes: 16 MiB. */
+#define LX_MAX_DICTIONARY ((uint32_t)1 << 24)
+/** The size of a dictionary that is usually a good choice, in bytes: 110 KiB, as in zstd(1). */
+#define LX_DEFAULT_DICTIONARY ((uint32_t)110 << 10)
 
 /**
  * A field, as returned by lx_schema_get_field(). The schema owns it. New members will be added at
@@ -73,6 +79,9 @@ typedef struct lx_field {
                                      from 1 to 4096. */
     uint32_t id;                /**< A number that identifies the field; the dataset never uses it
                                      for a different field. */
+    int level;                  /**< The compression level; 0: the writer chooses it. */
+    uint32_t dictionary;        /**< The maximum size in bytes of the field's dictionary; 0: the
+                                     field has none, and a writer trains none. */
 } lx_field;
 
 /**
@@ -108,8 +117,8 @@ LX_API void lx_schema_free(lx_schema *schema);
  * @retval LX_ERR_ARGUMENT  The name, the dtype, the shape or the compression is invalid, a value
  *                          would be larger than #LX_MAX_VALUE (counting extents of 0 as 1), or a
  *                          pointer is NULL.
- * @retval LX_ERR_UNSUPPORTED  @p compression is that of a zstd field of an existing dataset; this
- *                             library cannot write zstd.
+ * @retval LX_ERR_UNSUPPORTED  @p compression is #LX_COMPRESSION_ZSTD, and this library was built
+ *                             without libzstd.
  * @retval LX_ERR_EXISTS    The schema already has a field with that name.
  * @retval LX_ERR_LIMIT     The schema already has #LX_MAX_FIELDS fields.
  * @retval LX_ERR_NOMEM     Out of memory.
@@ -117,6 +126,34 @@ LX_API void lx_schema_free(lx_schema *schema);
 LX_API lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtype,
                                      const uint64_t *shape, size_t ndim, lx_compression compression,
                                      lx_error *error);
+
+/**
+ * Sets how the values of a compressed field are compressed. The dataset stores these settings with
+ * the field, so they apply to all writers.
+ *
+ * A dictionary contains what many values of the field have in common, so that even short values,
+ * such as texts of 1 KiB, shrink a lot. Only #LX_COMPRESSION_ZSTD has dictionaries. The first
+ * writer that has appended 100 times the size of the dictionary (at most 64 MiB) trains it on these
+ * values, and compresses later values with it; lx_writer_train_dictionary() trains it at once.
+ *
+ * @param[in]  schema      A schema from lx_schema_new().
+ * @param[in]  name        The name of a field with a compression other than #LX_COMPRESSION_RAW.
+ * @param[in]  level       1 (fastest) to 9 (smallest) for #LX_COMPRESSION_FLATE, 1 to 22 for
+ *                         #LX_COMPRESSION_ZSTD; 0: the level of the writer
+ *                         (lx_writer_options_set_compression_level()), by default 6 for
+ *                         #LX_COMPRESSION_FLATE and 3 for #LX_COMPRESSION_ZSTD.
+ * @param[in]  dictionary  The maximum size of the dictionary in bytes, usually
+ *                         #LX_DEFAULT_DICTIONARY, at most #LX_MAX_DICTIONARY; less than 1024 counts
+ *                         as 1024. 0: no dictionary.
+ * @param[out] error       Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             Success.
+ * @retval LX_ERR_NOT_FOUND  The schema has no field with that name.
+ * @retval LX_ERR_ARGUMENT   A number is out of range, the compression has no levels or no
+ *                           dictionaries, or a pointer is NULL.
+ */
+LX_API lx_status lx_schema_set_compression(lx_schema *schema, const char *name, int level,
+                                           uint32_t dictionary, lx_error *error);
 
 /** Returns the number of fields. */
 LX_API size_t lx_schema_get_field_count(const lx_schema *schema);

@@ -45,7 +45,8 @@ typedef struct lx_writer_options lx_writer_options;
 
 /**
  * Returns new options with the defaults: periodic durability, chunks of up to 1,048,576 payloads or
- * 1 GiB, compression level 6 and an executor of the writer's own. Returns NULL if out of memory.
+ * 1 GiB, the default compression levels and an executor of the writer's own. Returns NULL if out of
+ * memory.
  */
 LX_API lx_writer_options *lx_writer_options_new(void);
 
@@ -78,7 +79,8 @@ LX_API lx_status lx_writer_options_set_chunk_limits(lx_writer_options *options, 
                                                     uint64_t bytes, lx_error *error);
 
 /**
- * Sets the Deflate compression level, from 1 (fastest) to 9 (smallest).
+ * Sets the compression level, from 1 (fastest) to 9 (smallest), of the fields for which
+ * lx_schema_set_compression() sets none.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p level is out of range, or @p options is NULL.
@@ -588,7 +590,7 @@ LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function pro
 /** @} */
 
 /**
- * @defgroup lx_writer_add_field Add, drop and rename fields
+ * @defgroup lx_writer_add_field Add, drop, rename and compress fields
  *
  * Each call commits first, and then changes the schema completely or not at all, even if it is
  * interrupted. Later appends must use the schema that lx_writer_get_schema() returns after the
@@ -653,6 +655,49 @@ LX_API lx_status lx_writer_drop_field(lx_writer *writer, const char *name, lx_er
  */
 LX_API lx_status lx_writer_rename_field(lx_writer *writer, const char *name, const char *to,
                                         lx_error *error);
+
+/**
+ * Changes how new values of a field are compressed, for this writer and all later ones; existing
+ * values stay as they are. The parameters are the same as for lx_schema_set_compression(). A
+ * dictionary that was trained can no longer be changed, so pass the size that lx_field names.
+ *
+ * @retval LX_OK             The settings were changed.
+ * @retval LX_ERR_NOT_FOUND  The schema has no field with that name; the error lists the existing
+ *                           names.
+ * @retval LX_ERR_ARGUMENT   The same as for lx_schema_set_compression().
+ * @retval LX_ERR_STATE      The field has a dictionary, and @p dictionary is another size; or a
+ *                           transaction is open, or the writer has sealed the dataset.
+ * @retval LX_ERR_POISONED   A sync failed, and it is unknown whether the settings were changed.
+ * @return Otherwise, any status that lx_writer_commit() returns.
+ */
+LX_API lx_status lx_writer_set_compression(lx_writer *writer, const char *name, int level,
+                                           uint32_t dictionary, lx_error *error);
+
+/**
+ * Trains the dictionary of a zstd field now, on evenly spaced values of the field with the same
+ * name in @p from, and compresses new values with it. Existing values stay as they are; to compress
+ * them with the dictionary, copy them into a new dataset (lx_writer_copy()) after training its
+ * dictionary on the old one. The size of the dictionary is that of lx_schema_set_compression(), or
+ * else #LX_DEFAULT_DICTIONARY. Training takes a few seconds.
+ *
+ * @param[in]  writer  The writer.
+ * @param[in]  name    The name of the field in both datasets.
+ * @param[in]  from    A dataset that is open for reading: that of the writer itself, or another.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             The field has a dictionary, which is durable.
+ * @retval LX_ERR_NOT_FOUND  One of the datasets has no field with that name.
+ * @retval LX_ERR_ARGUMENT   The field is not compressed with #LX_COMPRESSION_ZSTD, or a pointer is
+ *                           NULL.
+ * @retval LX_ERR_UNSUPPORTED  This library was built without libzstd.
+ * @retval LX_ERR_STATE      The field already has a dictionary; or @p from has too few values, or
+ *                           values that are too short or have nothing in common; or a transaction
+ *                           is open, or the writer has sealed the dataset.
+ * @retval LX_ERR_POISONED   A sync failed, and it is unknown whether the field has a dictionary.
+ * @return Otherwise, any status that lx_writer_commit() or lx_dataset_refresh() returns.
+ */
+LX_API lx_status lx_writer_train_dictionary(lx_writer *writer, const char *name, lx_dataset *from,
+                                            lx_error *error);
 
 /** @} */
 

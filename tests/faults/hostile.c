@@ -328,6 +328,29 @@ static void make_zstd(const char *path)
     make_entry(path, "zstd", (lx__entry){.physical = 10, .logical = UINT32_MAX}, "0123456789", 10);
 }
 
+/** Four gibibytes of sevens, minus one byte: a frame whose blocks repeat one byte 128 Ki times. */
+static void make_zstd_bomb(const char *path)
+{
+    enum { BLOCKS = 32768, BLOCK = 128 << 10, HEAD = 9 };
+    static uint8_t frame[HEAD + 4 * BLOCKS] = {0x28, 0xb5, 0x2f, 0xfd, 0xa0,
+                                               0xff, 0xff, 0xff, 0xff};
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        bool last = i + 1 == BLOCKS;
+        lx__store_le32(frame + HEAD + 4 * i,
+                       (uint32_t)(BLOCK - last) << 3 | 1u << 1 | last | 7u << 24);
+    }
+    make_entry(path, "zstd", (lx__entry){.physical = sizeof frame, .logical = UINT32_MAX}, frame,
+               sizeof frame);
+}
+
+/** As many bytes, all zero, that claim as much as zstd could give. */
+static void make_zstd_claim(const char *path)
+{
+    static const uint8_t zeros[128 << 10];
+    make_entry(path, "zstd", (lx__entry){.physical = sizeof zeros, .logical = UINT32_MAX}, zeros,
+               sizeof zeros);
+}
+
 static void make_raw(const char *path)
 {
     make_entry(path, "raw", (lx__entry){.physical = 10, .logical = UINT32_MAX}, "0123456789", 10);
@@ -478,6 +501,12 @@ static void make_nothing(const char *path)
 }
 
 #define DAMAGED ONE(LX_ERR_CORRUPT)
+/** What a library with the codec does; another one does not decompress values. */
+#ifdef HAVE_ZSTD
+#define ZSTD(may) (may)
+#else
+#define ZSTD(may) ONE(LX_ERR_UNSUPPORTED)
+#endif
 #define TOO_MUCH (ONE(LX_ERR_NOMEM) | ONE(LX_ERR_LIMIT) | ONE(LX_ERR_IO))
 
 static const struct hostile table[] = {
@@ -505,7 +534,10 @@ static const struct hostile table[] = {
     {"a Deflate bomb, verified", make_bomb, verify, FINE | TOO_MUCH},
     {"a claim of 4 GiB", make_claim, NULL, DAMAGED},
     {"a claim of 4 GiB, verified", make_claim, verify, DAMAGED},
-    {"a claim of 4 GiB by zstd", make_zstd, NULL, ONE(LX_ERR_UNSUPPORTED)},
+    {"a claim of 4 GiB by zstd", make_zstd, NULL, DAMAGED},
+    {"a claim of 4 GiB by 128 KiB of zstd", make_zstd_claim, verify, ZSTD(DAMAGED | TOO_MUCH)},
+    {"a zstd bomb", make_zstd_bomb, NULL, ZSTD(FINE | TOO_MUCH)},
+    {"a zstd bomb, verified", make_zstd_bomb, verify, FINE | TOO_MUCH},
     {"a claim of 4 GiB, raw", make_raw, NULL, DAMAGED},
     {"values that overlap", make_overlap, NULL, FINE},
     {"values that overlap, counted", make_overlap, stat_overlap, FINE},

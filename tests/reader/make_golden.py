@@ -10,6 +10,7 @@ The composed ones are valid in format [1, 0], but the library does not write the
 golden does not change: every later version must read it.
 """
 
+import base64
 import pathlib
 import subprocess
 import sys
@@ -166,12 +167,46 @@ def newer_minor():
     return new, [{"x": value(0)}]
 
 
+# A dictionary with the id 77, and two frames of texts: with the dictionary, and without one.
+DICTIONARY = base64.b64decode(
+    "N6Qw7E0AAAAhEMiSJB3///////+/crNESv4TaVogSSa5iXF3d/GqpkYoUwAwUIjoxKg2AAAABECDBydPQTehCIfF"
+    "HEgIMgAAAAAAAAAAAAAQAAAAAADkGJlhYBAAAAAAAAAAAAAAAAABAAAABAAAAAgAAAAgZmllbGQgZnJhbWUgdGhl"
+    "IGZyYW1lIHZhbHVlIGxvZyBmaWVsZCBzdG9yZWQgc3RvcmFkZXIgdGFibGUgdGhlIGNodW5rIHZhbHVlIHdyaXRl"
+    "ciBmcmFtZSBzdG9yZWQgbG9naHVuayByZWNvcmQgc25hcHNob3QgdGFibGUgdmFsdWUgc25hcHNob3QgcmVhZGVy"
+    "IHRvdCB2YWx1ZSByZWNvcmQgcmVjb3JkIGZpZWxkIGNodW5r")
+DICTIONARY_TEXT = b"the writer stored the snapshot of a table, the reader a frame of the log"
+DICTIONARY_FRAME = bytes.fromhex(
+    "28b52ffd214d4825010078746874686f6620612c616f666c6f6708fc49e7537146147b7ce6f519c42624bbe0"
+    "ab10")
+PLAIN_TEXT = b"a value without a dictionary, a value without a dictionary, a value"
+PLAIN_FRAME = bytes.fromhex(
+    "28b52ffd20432d0100f0612076616c756520776974686f757420612064696374696f6e6172792c2001000a8f"
+    "7202")
+
+
+def with_dictionary(number, name, dictionary=DICTIONARY, **more):
+    """Return a field of bytes with a dictionary."""
+    return field(number, name, compress="zstd",
+                 dict={"bytes": len(dictionary), "crc": crc32c(dictionary)}, **more)
+
+
+def zstd_frames():
+    """Frames with the dictionary of the field and without one, and fields without a dictionary."""
+    new = Composer([with_dictionary(0, "x", train=1024, level=19),
+                    field(1, "y", compress="zstd", level=22, train=1 << 24)])
+    new.frame(0)
+    updates = [(0, 0, new.stored(0, 0, DICTIONARY_TEXT, 0, DICTIONARY_FRAME)),
+               (0, 1, new.stored(0, 1, PLAIN_TEXT, 0, PLAIN_FRAME)),
+               (1, 0, new.stored(1, 0, PLAIN_TEXT, 0, PLAIN_FRAME)),
+               (1, 1, new.stored(1, 1, value(3)))]
+    new.frame(2, 0, [0], sorted(updates, key=lambda update: update[1::-1]))
+    new.extra["x.dict"] = DICTIONARY
+    return new, [{"x": DICTIONARY_TEXT, "y": PLAIN_TEXT}, {"x": PLAIN_TEXT, "y": value(3)}]
+
+
 def zstd():
     """A zstd field with a dictionary, but without compressed values."""
-    dictionary = value(5, 64)
-    new = Composer([field(0, "x", compress="zstd",
-                          dict={"bytes": len(dictionary), "crc": crc32c(dictionary)}),
-                    field(1, "y", "uint8", (4, 5), "zstd")])
+    new = Composer([with_dictionary(0, "x"), field(1, "y", "uint8", (4, 5), "zstd")])
     x = [value(0, 30), b"inline", b"", None]
     new.frame(0)
     updates = []
@@ -179,7 +214,7 @@ def zstd():
         updates.append((0, k, new.stored(0, k, what) if k == 0 else new.entry(0, k, what)))
         updates.append((1, k, new.stored(1, k, value(k, 20))))
     new.frame(4, 0, [0], updates)
-    new.extra["x.dict"] = dictionary
+    new.extra["x.dict"] = DICTIONARY
     return new, [{"x": what, "y": value(k, 20)} for k, what in enumerate(x)]
 
 
@@ -246,7 +281,7 @@ def streams():
 COMPOSED = {"replayed": replayed, "overrides": overrides, "moved": moved_rows,
             "generations": generations, "short-values": short_values, "schema": schema,
             "newer-minor": newer_minor, "zstd": zstd, "sealed-again": sealed_again,
-            "boots": boots, "torn": torn, "streams": streams}
+            "boots": boots, "torn": torn, "streams": streams, "zstd-frames": zstd_frames}
 FAMILIES = {"written": WRITTEN, "changed": CHANGED, "composed": tuple(COMPOSED)}
 
 

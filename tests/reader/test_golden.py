@@ -48,7 +48,10 @@ def test_golden(name, folder):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_library_reads_golden(name, folder, library):
-    assert library.text(golden(name, folder)) == contents(name)
+    status, text = library.read(golden(name, folder))
+    if name == "zstd-frames" and status == "LX_ERR_UNSUPPORTED":
+        pytest.skip("the library was built without libzstd")
+    assert (status, text) == ("LX_OK", contents(name))
 
 
 @pytest.mark.parametrize("name", make_golden.COMPOSED)

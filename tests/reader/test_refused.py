@@ -14,6 +14,8 @@ import pytest
 
 from common import folder, golden, library, plain_text  # noqa: F401
 from compose import SNAPSHOT, BOOT, SYNCED, Composer, edit_meta, field
+from make_golden import (DICTIONARY, DICTIONARY_FRAME, DICTIONARY_TEXT, PLAIN_TEXT,
+                         with_dictionary)
 from zrbase import Absent, Corrupt, Unsupported, crc32c
 from zrecord import Dataset
 from zrlog import HEADER, ROWS_MAX
@@ -297,11 +299,96 @@ def test_rejects_a_stream_of_another_length(folder, library, payload, size):
     refused(folder, new, Corrupt, library, "LX_ERR_CORRUPT")
 
 
-def test_zstd(folder, library):
+# A frame of one RLE block: 20 times the byte 7.
+FRAME = bytes.fromhex("28b52ffd2014a3000007")
+SKIPPABLE = bytes.fromhex("502a4d1800000000")
+
+
+def refused_frame(folder, library, one, *payload, size=20, error=Corrupt):
+    """A library without the codec does not decompress any payload."""
+    new = Composer([one])
+    new.frame(0)
+    new.frame(1, 0, [0], [(0, 0, new.stored(0, 0, bytes([7]) * size, 0, *payload))])
+    if one["dict"]:
+        new.extra["x.dict"] = DICTIONARY
+    path = folder / "d"
+    new.write(path)
+    status, text = library.read(path)
+    assert status in ("LX_ERR_CORRUPT", "LX_ERR_UNSUPPORTED")
+    assert status == "LX_ERR_CORRUPT" or "lacks the zstd codec" in text
+    with Dataset(path) as dataset:
+        with pytest.raises(error):
+            dataset.read(dataset.meta.fields[0], 0)
+
+
+def test_accepts_a_frame(folder):
     new = Composer([field(0, "x", compress="zstd")])
     new.frame(0)
-    new.frame(1, 0, [0], [(0, 0, new.stored(0, 0, bytes(20), 0, b"compressed"))])
-    refused(folder, new, Unsupported, library, "LX_ERR_UNSUPPORTED")
+    new.frame(1, 0, [0], [(0, 0, new.stored(0, 0, bytes([7]) * 20, 0, FRAME))])
+    new.write(folder / "d")
+    with Dataset(folder / "d") as dataset:
+        assert dataset.read(dataset.meta.fields[0], 0) == bytes([7]) * 20
+
+
+@pytest.mark.parametrize("payload, size", [
+    (FRAME, 19), (FRAME, 21),                                   # another Frame_Content_Size
+    (FRAME + b"\0", 20), (FRAME[:-1], 20), (FRAME[:6], 20),     # bytes after the end, and too few
+    (b"\x29" + FRAME[1:], 20),                                  # another magic number
+    (bytes.fromhex("28b52ffd2414a3000007") + bytes(4), 20),     # Content_Checksum_flag
+    (bytes.fromhex("28b52ffd2814a3000007"), 20),                # the reserved bit
+    (bytes.fromhex("28b52ffd0000a3000007"), 20),                # no Frame_Content_Size
+    (bytes.fromhex("28b52ffd2014a7000007"), 20),                # a reserved block type
+    (bytes.fromhex("28b52ffd2014a2000007"), 20),                # no last block
+    (SKIPPABLE + FRAME, 20), (FRAME + SKIPPABLE, 20),
+    (bytes.fromhex("28b52ffd2000010000") + FRAME, 20),          # an empty frame before the frame
+    (b"compressed", 20)])
+def test_rejects_what_is_not_one_frame(folder, library, payload, size):
+    refused_frame(folder, library, field(0, "x", compress="zstd"), payload, size=size)
+
+
+def test_rejects_a_frame_with_the_dictionary_of_another_field(folder, library):
+    size = len(DICTIONARY_TEXT)
+    refused_frame(folder, library, field(0, "x", compress="zstd"), DICTIONARY_FRAME, size=size)
+
+
+def test_rejects_a_frame_with_another_dictionary(folder, library):
+    frame = DICTIONARY_FRAME.replace(b"\x4d", b"\x4e", 1)
+    assert frame != DICTIONARY_FRAME
+    refused_frame(folder, library, with_dictionary(0, "x"), frame, size=len(DICTIONARY_TEXT))
+
+
+@pytest.mark.parametrize("harm", ["absent", "shorter", "longer", "changed", "a link"])
+def test_a_damaged_dictionary_is_found_by_the_first_value_that_needs_it(folder, library, harm):
+    path = golden("zstd-frames", folder)
+    file = path / "x.dict"
+    if harm in ("absent", "a link"):
+        file.rename(folder / "x.dict")
+    if harm == "a link":
+        file.symlink_to(folder / "x.dict")
+    data = {"shorter": DICTIONARY[:-1], "longer": DICTIONARY + b"!",
+            "changed": DICTIONARY[:-1] + b"!"}.get(harm)
+    if data is not None:
+        file.write_bytes(data)
+    status, _ = library.read(path)
+    assert status in ("LX_ERR_CORRUPT", "LX_ERR_UNSUPPORTED")
+    with Dataset(path) as dataset:
+        x, y = dataset.meta.fields
+        with pytest.raises(Corrupt):
+            dataset.read(x, 0)
+        assert dataset.read(x, 1) == PLAIN_TEXT == dataset.read(y, 0)
+        assert len(dataset.verify()) == 2
+
+
+def test_a_file_that_is_no_dictionary(folder, library):
+    new = Composer([with_dictionary(0, "x", b"x" * 300)])
+    new.frame(0)
+    new.frame(1, 0, [0], [(0, 0, new.stored(0, 0, DICTIONARY_TEXT, 0, DICTIONARY_FRAME))])
+    new.extra["x.dict"] = b"x" * 300
+    new.write(folder / "d")
+    assert library.read(folder / "d")[0] in ("LX_ERR_CORRUPT", "LX_ERR_UNSUPPORTED")
+    with Dataset(folder / "d") as dataset:
+        with pytest.raises(Corrupt):
+            dataset.read(dataset.meta.fields[0], 0)
 
 
 # Files of the wrong type or size.

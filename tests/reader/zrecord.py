@@ -23,6 +23,7 @@ from zrbase import (Absent, Corrupt, File, OutOfRange, U32, Unsupported, ZrError
 from zrlog import Log, State, log_name
 from zrmeta import BYTES_MAX, Meta
 from zrvalue import NOTHING, Entry, chunk_name
+from zrzstd import decompress, is_dictionary
 
 FLATE_FACTOR = 1032
 DUMP_BYTES = 32
@@ -332,12 +333,22 @@ class Dataset:
         if entry.physical == entry.logical:
             return stored
         if field.compress == "zstd":
-            raise Unsupported("no zstd here", file=chunk_name(entry.chunk), field=field.name,
-                              record=index, offset=entry.offset)
-        value = inflate(stored, entry.logical)
+            value = decompress(stored, entry.logical, lambda: self._dictionary(field))
+        else:
+            value = inflate(stored, entry.logical)
         if value is None:
-            raise entry.bad(f"no Deflate stream of {entry.logical} bytes", payload=True)
+            raise entry.bad(f"no {field.compress} stream of {entry.logical} bytes", payload=True)
         return value
+
+    def _dictionary(self, field):
+        """Return the dictionary of a field, or None: section 6.4."""
+        if field.dictionary is None:
+            return None
+        name = f"{field.stem}.dict"
+        data = self._verify_file(name, field.dictionary, field.name)
+        if not is_dictionary(data):
+            raise Corrupt("no dictionary with an id", file=name, field=field.name)
+        return data
 
     # The whole dataset.
 
@@ -381,7 +392,7 @@ class Dataset:
             for index in range(self.state.length):
                 attempt(self.read, field, index)
             if field.dictionary:
-                attempt(self._verify_file, f"{field.stem}.dict", field.dictionary, field.name)
+                attempt(self._dictionary, field)
         if self.meta.sealed and not self._replaced():
             for chunk in self.state.chunks:
                 attempt(self._chunk, chunk)
@@ -394,8 +405,10 @@ class Dataset:
         file = self._file(self._folder, name, name, size, field)
         if file.size() != size:
             raise Corrupt(f"{file.size()} bytes, not {size}", file=name, field=field)
-        if crc32c(file.read(0, size)) != crc:
+        data = file.read(0, size)
+        if crc32c(data) != crc:
             raise Corrupt("a wrong checksum of the file", file=name, field=field)
+        return data
 
 
 def run(arguments):

@@ -19,6 +19,8 @@ ITEM_BYTES = {
     "float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
 }
 CODECS = ("raw", "flate", "zstd")
+LEVELS = {"flate": 9, "zstd": 22}
+DICTIONARY_MAX = 1 << 24
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 STEM = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9_.-]{0,63})(?:~([1-9][0-9]{0,9}))?")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -176,12 +178,16 @@ class Field:
         if "dict" not in source:
             raise damaged(f"{where}dict is missing")
         self.dictionary = None
+        for key, most in (("level", LEVELS.get(self.compress, 0)),
+                          ("train", DICTIONARY_MAX if self.compress == "zstd" else 0)):
+            if key in source:
+                _number(source, key, where, 1, most)
         if source["dict"] is None:
             return
         if self.compress != "zstd":
             raise damaged(f"{where}dict is set with compress {self.compress}")
         inner = _get(source, "dict", dict, where)
-        self.dictionary = (_number(inner, "bytes", where + "dict.", 1, U32),
+        self.dictionary = (_number(inner, "bytes", where + "dict.", 1, DICTIONARY_MAX),
                            _number(inner, "crc", where + "dict.", high=U32))
 
 

@@ -51,9 +51,23 @@ lx_status lx__payload_check_codec(const lx__entry *entry, const lx__entry_rules 
                    rules->codec->name);
 }
 
+/** Fails, reporting that the bytes are not a stream of the entry's lengths. */
+static lx_status fail_stream(const lx__entry *entry, const lx__entry_rules *rules,
+                             const lx__dictionary *dictionary, const void *stored, lx_error *error)
+{
+    if (dictionary == NULL && lx__codec_needs_dictionary(rules->codec, stored, entry->physical))
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "cannot decompress the record: it was compressed with a dictionary, but the "
+                       "field has none");
+    return lx_fail(error, LX_ERR_CORRUPT,
+                   "cannot decompress the record: the %u stored bytes are not a %s stream that "
+                   "expands to %u bytes",
+                   entry->physical, rules->codec->name, entry->logical);
+}
+
 lx_status lx__payload_decode(const lx__entry *entry, const lx__entry_rules *rules,
-                             const void *stored, lx__inflater **inflater, void *value,
-                             lx_error *error)
+                             const lx__dictionary *dictionary, const void *stored,
+                             lx__inflater **inflater, void *value, lx_error *error)
 {
     if (!lx__entry_is_compressed(entry)) {
         lx__payload_copy_raw(entry, stored, value);
@@ -70,10 +84,8 @@ lx_status lx__payload_decode(const lx__entry *entry, const lx__entry_rules *rule
         *inflater = lx__inflater_new(rules->codec);
     if (*inflater == NULL)
         return lx__fail_memory(error, "decompression");
-    if (!lx__inflate(*inflater, stored, entry->physical, value, entry->logical))
-        return lx_fail(error, LX_ERR_CORRUPT,
-                       "cannot decompress the record: the %u stored bytes are not a %s stream "
-                       "that expands to %u bytes",
-                       entry->physical, rules->codec->name, entry->logical);
-    return LX_OK;
+    (*inflater)->dictionary = dictionary;
+    if (lx__inflate(*inflater, stored, entry->physical, value, entry->logical))
+        return LX_OK;
+    return fail_stream(entry, rules, dictionary, stored, error);
 }

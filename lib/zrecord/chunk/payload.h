@@ -57,14 +57,16 @@ lx_status lx__payload_check(const lx__entry *entry, const lx__entry_rules *rules
 /**
  * Decodes stored bytes, which must have been checked, into the entry->logical bytes at @p value.
  *
+ * @param dictionary        The dictionary of the field; NULL if it has none, or if
+ *                          lx__codec_needs_dictionary() returned false.
  * @param[in,out] inflater  The calling thread's inflater; replaced if it is NULL or for a different
  *                          codec.
  * @retval LX_ERR_CORRUPT      The bytes do not decompress to a value of this length.
  * @retval LX_ERR_UNSUPPORTED  This library lacks the codec; the error names it.
  */
 lx_status lx__payload_decode(const lx__entry *entry, const lx__entry_rules *rules,
-                             const void *stored, lx__inflater **inflater, void *value,
-                             lx_error *error);
+                             const lx__dictionary *dictionary, const void *stored,
+                             lx__inflater **inflater, void *value, lx_error *error);
 
 /** Fails with #LX_ERR_UNSUPPORTED if the value is compressed and this library lacks the codec.
  * Without the codec, there is no bound on the length that the entry may claim. */

@@ -87,6 +87,8 @@ static size_t deflate_value(lx__deflater *deflater, const void *value, size_t va
 
 const lx__codec lx__flate = {.name = "flate",
                              .ratio_max = LX__FLATE_RATIO_MAX,
+                             .level_default = 6,
+                             .level_max = 9,
                              .inflater_new = inflater_new,
                              .inflater_free = inflater_free,
                              .inflate = inflate_value,

@@ -107,7 +107,9 @@ static lx_status read_shape(const json_t *object, uint64_t *shape, size_t *ndim,
     return LX_OK;
 }
 
-static lx_status read_dict(const json_t *object, lx_compression compression, lx_error *error)
+/** Reads the size of the dictionary, unless it is null. */
+static lx_status read_dict(const json_t *object, lx_compression compression, uint64_t *bytes,
+                           lx_error *error)
 {
     const json_t *dict = json_object_get(object, "dict");
     if (dict == NULL || !(json_is_null(dict) || json_is_object(dict)))
@@ -120,9 +122,33 @@ static lx_status read_dict(const json_t *object, lx_compression compression, lx_
                        "a field with compression %s cannot have a dictionary",
                        lx__compression_name(compression));
     uint64_t ignored;
-    lx_status status = lx__json_get_integer(dict, "bytes", 1, UINT32_MAX, &ignored, error);
+    lx_status status = lx__json_get_integer(dict, "bytes", 1, LX_MAX_DICTIONARY, bytes, error);
     return status != LX_OK ? status
                            : lx__json_get_integer(dict, "crc", 0, UINT32_MAX, &ignored, error);
+}
+
+/** Reads an optional key, a number from 1 to @p most; leaves @p value alone if it is absent. */
+static lx_status read_optional(const json_t *object, const char *key, uint64_t most,
+                               uint64_t *value, lx_error *error)
+{
+    return json_object_get(object, key) != NULL
+               ? lx__json_get_integer(object, key, 1, most, value, error)
+               : LX_OK;
+}
+
+/** Reads how new values are compressed. The dictionary's size is the size that was asked for, or
+ * else that of the dictionary itself. */
+static lx_status read_packing(const json_t *object, lx_field *field, lx_error *error)
+{
+    uint64_t level = 0, dictionary = 0;
+    lx_status status = read_dict(object, field->compression, &dictionary, error);
+    if (status == LX_OK)
+        status = read_optional(object, "level", INT16_MAX, &level, error);
+    if (status == LX_OK)
+        status = read_optional(object, "train", LX_MAX_DICTIONARY, &dictionary, error);
+    field->level = (int)level;
+    field->dictionary = (uint32_t)dictionary;
+    return status;
 }
 
 /** Reads the optional key that says whether the field is complete. */
@@ -165,7 +191,7 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     if (status == LX_OK && (align & (align - 1)) != 0)
         status = lx_fail(error, LX_ERR_CORRUPT, "\"align\" must be a power of two");
     if (status == LX_OK)
-        status = read_dict(object, field.compression, error);
+        status = read_packing(object, &field, error);
     if (status == LX_OK)
         status = read_complete(object, &complete, error);
     if (status != LX_OK)

@@ -10,6 +10,20 @@
 
 /* ---- writing */
 
+static int set_integer(json_t *object, const char *key, uint64_t value)
+{
+    return json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+/** Sets the optional keys of a field that say how it is compressed; 0 leaves a key out. */
+static int set_packing(json_t *field, int level, uint32_t dictionary)
+{
+    (void)json_object_del(field, "level");
+    (void)json_object_del(field, "train");
+    return (level != 0 ? set_integer(field, "level", (uint64_t)level) : 0) |
+           (dictionary != 0 ? set_integer(field, "train", dictionary) : 0);
+}
+
 static json_t *field_document(const lx__field *field)
 {
     json_t *shape = json_array();
@@ -20,11 +34,15 @@ static json_t *field_document(const lx__field *field)
         json_decref(shape);
         return NULL;
     }
-    return json_pack("{s:I, s:s, s:s, s:s, s:o, s:s, s:I, s:n, s:b}", "id",
-                     (json_int_t)field->shown.id, "name", field->name, "stem", field->stem, "dtype",
-                     lx_dtype_get_name(field->shown.dtype), "shape", shape, "compress",
-                     lx__compression_name(field->shown.compression), "align",
-                     (json_int_t)field->shown.align, "dict", "complete", (int)field->complete);
+    json_t *document = json_pack(
+        "{s:I, s:s, s:s, s:s, s:o, s:s, s:I, s:n, s:b}", "id", (json_int_t)field->shown.id, "name",
+        field->name, "stem", field->stem, "dtype", lx_dtype_get_name(field->shown.dtype), "shape",
+        shape, "compress", lx__compression_name(field->shown.compression), "align",
+        (json_int_t)field->shown.align, "dict", "complete", (int)field->complete);
+    if (document == NULL || set_packing(document, field->shown.level, field->shown.dictionary) == 0)
+        return document;
+    json_decref(document);
+    return NULL;
 }
 
 static json_t *chunks_document(uint64_t num, uint64_t size, uint64_t limit, json_t *unfull)
@@ -89,11 +107,6 @@ void lx__meta_free_document(lx__meta *meta)
 static lx_status have_set(int failed, lx_error *error)
 {
     return failed == 0 ? LX_OK : lx__fail_memory(error, LX__META_NAME);
-}
-
-static int set_integer(json_t *object, const char *key, uint64_t value)
-{
-    return json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
 lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error)
@@ -179,6 +192,21 @@ lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *nam
 {
     json_t *field = json_array_get(fields_of(meta), position);
     return have_set(json_object_set_new(field, "name", json_string(name)), error);
+}
+
+lx_status lx__meta_set_packing(lx__meta *meta, size_t position, int level, uint32_t dictionary,
+                               lx_error *error)
+{
+    return have_set(set_packing(json_array_get(fields_of(meta), position), level, dictionary),
+                    error);
+}
+
+lx_status lx__meta_set_dict(lx__meta *meta, size_t position, const lx__dict *dict, lx_error *error)
+{
+    json_t *value = json_pack("{s:I, s:I}", "bytes", (json_int_t)dict->bytes, "crc",
+                              (json_int_t)dict->crc);
+    return have_set(json_object_set_new(json_array_get(fields_of(meta), position), "dict", value),
+                    error);
 }
 
 lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, lx_error *error)

@@ -95,6 +95,14 @@ lx_status lx__meta_drop_field(lx__meta *meta, size_t position, lx_error *error);
 /** Renames the field at @p position. */
 lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *name, lx_error *error);
 
+/** Sets the level and the wanted size of the dictionary of the field at @p position; 0: not
+ * chosen. */
+lx_status lx__meta_set_packing(lx__meta *meta, size_t position, int level, uint32_t dictionary,
+                               lx_error *error);
+
+/** Gives the field at @p position a dictionary. */
+lx_status lx__meta_set_dict(lx__meta *meta, size_t position, const lx__dict *dict, lx_error *error);
+
 /** Sets whether the field at @p position is complete; see lx__field. */
 lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, lx_error *error);
 

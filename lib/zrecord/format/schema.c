@@ -130,6 +130,9 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *st
     lx_status status = check_new(schema, from, stem, error);
     if (status == LX_OK)
         status = measure(from, &size, error);
+    if (status == LX_OK)
+        status = lx__packing_check(from->name, from->compression, from->level, from->dictionary,
+                                   error);
     if (status != LX_OK)
         return status;
 
@@ -156,11 +159,53 @@ lx_status lx__compression_check(const char *name, lx_compression compression, lx
         return LX_OK;
     if (codec != NULL)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
-                       "field '%.80s': compression %s is not supported: use raw or flate",
+                       "field '%.80s': compression %s is not supported: this library was built "
+                       "without it: use raw or flate",
                        name != NULL ? name : "(null)", codec->name);
     return lx_fail(error, LX_ERR_ARGUMENT,
-                   "field '%.80s': compression %d is invalid: use raw or flate",
+                   "field '%.80s': compression %d is invalid: use raw, flate or zstd",
                    name != NULL ? name : "(null)", (int)compression);
+}
+
+lx_status lx__packing_check(const char *name, lx_compression compression, int level,
+                            uint32_t dictionary, lx_error *error)
+{
+    const lx__codec *codec = lx__codec_of(compression);
+    if (codec == NULL && (level != 0 || dictionary != 0))
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "field '%.80s' is not compressed: it cannot have a %s", name,
+                       level != 0 ? "level" : "dictionary");
+    if (codec == NULL)
+        return LX_OK;
+    if (level < 0 || level > codec->level_max)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "field '%.80s': level %d is out of range: use 1 to %d for %s", name, level,
+                       codec->level_max, codec->name);
+    if (dictionary != 0 && !codec->dictionaries)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "field '%.80s': compression %s has no dictionaries: use zstd", name,
+                       codec->name);
+    if (dictionary > LX_MAX_DICTIONARY)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "field '%.80s': a dictionary of %u bytes is too large: use at most %u", name,
+                       dictionary, LX_MAX_DICTIONARY);
+    return LX_OK;
+}
+
+lx_status lx_schema_set_compression(lx_schema *schema, const char *name, int level,
+                                    uint32_t dictionary, lx_error *error)
+{
+    size_t position;
+    lx_status status = lx_schema_find_field(schema, name, &position, error);
+    if (status != LX_OK)
+        return status;
+    lx_field *field = &schema->fields[position]->shown;
+    status = lx__packing_check(name, field->compression, level, dictionary, error);
+    if (status == LX_OK) {
+        field->level = level;
+        field->dictionary = dictionary;
+    }
+    return status;
 }
 
 lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtype,

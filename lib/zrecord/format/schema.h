@@ -35,10 +35,15 @@ struct lx_schema {
 
 /**
  * Checks whether a new field may use a compression.
- * @retval LX_ERR_UNSUPPORTED  @p compression is zstd.
+ * @retval LX_ERR_UNSUPPORTED  This library was built without the codec.
  * @retval LX_ERR_ARGUMENT     @p compression is invalid.
  */
 lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error);
+
+/** Checks whether a field with a compression may have a level and a dictionary size. 0 is always
+ * allowed. */
+lx_status lx__packing_check(const char *name, lx_compression compression, int level,
+                            uint32_t dictionary, lx_error *error);
 
 /** Whether @p name is a valid field name: 1 to 64 of the characters A-Z a-z 0-9 _ . -, with no
  * leading dot. */

@@ -106,6 +106,7 @@ static bool same_compression(const copying *c, size_t position)
     uint32_t known;
     return lx__schema_field(here->schema, position)->shown.compression == shown->compression &&
            !lx__meta_find_dict(here, position, NULL) &&
+           !lx__training_has(&c->writer->training, position) &&
            !(lx__schema_find_id(there->schema, shown->id, &known) &&
              lx__meta_find_dict(there, known, NULL));
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "zrecord/format/names.h"
 #include "zrecord/snapshot/sealed.h"
+#include "zrecord/table/dictionary-file.h"
 #include "zrecord/table/table-file.h"
 
 size_t lx__verify_first_chunk(const lx__snapshot *snapshot, bool sealed)
@@ -75,27 +76,18 @@ static lx_status check_records(lx__verify_job *job)
     return LX_OK;
 }
 
-/** Checks the size and the CRC of the field's dictionary, if it has one, against meta.json. */
+/** Checks the dictionary of the field, if it has one. */
 static lx_status check_dictionary(const lx__store *store, size_t position, lx_error *error)
 {
     const lx__field *field = lx__schema_field(store->meta.schema, position);
-    char name[LX__NAME_SIZE];
-    lx__file file;
-    lx__dict dict, found;
+    lx__dictionary *dictionary;
+    lx__dict dict;
     if (!lx__meta_find_dict(&store->meta, position, &dict))
         return LX_OK;
-    lx__dict_name(field->stem, name);
-    lx_status status = lx__committed_open(&file, &store->directory, name, O_RDONLY, dict.bytes,
-                                          true, error);
-    if (status == LX_OK) {
-        status = lx__file_sum(&file, &found.bytes, &found.crc, error);
-        if (status == LX_OK && found.crc != dict.crc)
-            status = lx_fail(error, LX_ERR_CORRUPT,
-                             "dictionary checksum mismatch: expected %08x, computed %08x", dict.crc,
-                             found.crc);
-        lx_error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
-        lx__file_close(&file);
-    }
+    lx_status status = lx__dictionary_load(&store->directory, field->stem, &dict,
+                                           lx__codec_of(field->shown.compression), 0, &dictionary,
+                                           error);
+    lx__dictionary_free(dictionary);
     lx_error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
     return status;
 }

@@ -150,10 +150,18 @@ lx_status lx__value_inflate(lx__value_reader *reader, size_t field, uint64_t ind
                             const lx__value *value, uint8_t *out, lx_error *error)
 {
     const lx__snapshot *snapshot = reader->snapshot;
-    if (reader->inflater == NULL)
-        reader->inflater = lx__store_take_inflater(snapshot->store);
-    lx_status status = lx__payload_decode(&value->entry, snapshot->columns[field].rules,
-                                          value->data, &reader->inflater, out, error);
+    const lx__entry_rules *rules = snapshot->columns[field].rules;
+    const lx__dictionary *dictionary = NULL;
+    lx_status status = LX_OK;
+    if (reader->inflater == NULL || reader->inflater->codec != rules->codec) {
+        lx__store_release_inflater(snapshot->store, reader->inflater);
+        reader->inflater = lx__store_take_inflater(snapshot->store, rules->codec);
+    }
+    if (lx__codec_needs_dictionary(rules->codec, value->data, value->entry.physical))
+        status = lx__store_find_dictionary(snapshot->store, field, &dictionary, error);
+    if (status == LX_OK)
+        status = lx__payload_decode(&value->entry, rules, dictionary, value->data,
+                                    &reader->inflater, out, error);
     if (status != LX_OK && status != LX_ERR_NOMEM)
         lx__snapshot_add_context(snapshot, field, index, &value->entry, error);
     return status;

@@ -17,6 +17,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/snapshot/lock.h"
 #include "zrecord/snapshot/store-map.h"
+#include "zrecord/table/dictionary-file.h"
 
 /* ---- opening */
 
@@ -86,7 +87,9 @@ static lx_status prepare_fields(lx__store *store, lx_error *error)
     store->rules = lx__alloc_array(count, sizeof *store->rules);
     store->tables = lx__alloc_array(count, sizeof *store->tables);
     store->checked_rows = lx__alloc_array(count, sizeof *store->checked_rows);
-    if (store->rules == NULL || store->tables == NULL || store->checked_rows == NULL)
+    store->dictionaries = lx__alloc_array(count, sizeof *store->dictionaries);
+    if (store->rules == NULL || store->tables == NULL || store->checked_rows == NULL ||
+        store->dictionaries == NULL)
         return lx__fail_memory(error, "a dataset");
     for (size_t i = 0; i < count; i++)
         store->rules[i] = lx__field_rules(lx__schema_field(store->schema, i), store->meta.uuid);
@@ -275,6 +278,8 @@ lx_status lx__store_open_log(lx__store *store, lx_error *error)
 
 static void store_free(lx__store *store)
 {
+    for (size_t i = 0; store->dictionaries != NULL && i < store->schema->count; i++)
+        lx__dictionary_free((lx__dictionary *)atomic_load(&store->dictionaries[i]));
     for (size_t i = 0; store->tables != NULL && i < store->schema->count; i++)
         lx__table_close(store->tables[i]);
     for (size_t i = 0; i < store->retired_table_count; i++)
@@ -292,6 +297,7 @@ static void store_free(lx__store *store)
     lx__free(store->retired);
     lx__free(store->chunks);
     lx__free(store->inflaters);
+    lx__free(store->dictionaries);
     lx__free(store->rules);
     lx_schema_free(store->schema);
     lx__meta_free(&store->meta);
@@ -355,14 +361,54 @@ void lx__store_take_over(lx__store *store)
     lx__process_adopt(&store->process);
 }
 
+/* ---- dictionaries */
+
+static lx_status load_dictionary(const lx__store *store, size_t field, lx__dictionary **dictionary,
+                                 lx_error *error)
+{
+    const lx__field *shown = lx__schema_field(store->schema, field);
+    uint32_t position;
+    lx__dict sum;
+    *dictionary = NULL;
+    if (!lx__schema_find_id(store->meta.schema, shown->shown.id, &position) ||
+        !lx__meta_find_dict(&store->meta, position, &sum))
+        return LX_OK;
+    lx_status status = lx__dictionary_load(&store->directory, shown->stem, &sum,
+                                           store->rules[field].codec, 0, dictionary, error);
+    lx_error_locate(error, NULL, shown->name, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__store_find_dictionary(lx__store *store, size_t field,
+                                    const lx__dictionary **dictionary, lx_error *error)
+{
+    lx__dictionary *loaded;
+    *dictionary = atomic_load_explicit(&store->dictionaries[field], memory_order_acquire);
+    if (*dictionary != NULL)
+        return LX_OK;
+    lx_status status = load_dictionary(store, field, &loaded, error);
+    if (loaded == NULL)
+        return status;
+    /* Several threads may have loaded it; the first one to get here keeps it for all. */
+    if (atomic_compare_exchange_strong(&store->dictionaries[field], dictionary, loaded))
+        *dictionary = loaded;
+    else
+        lx__dictionary_free(loaded);
+    return LX_OK;
+}
+
 /* ---- inflaters */
 
-lx__inflater *lx__store_take_inflater(lx__store *store)
+lx__inflater *lx__store_take_inflater(lx__store *store, const lx__codec *codec)
 {
     lx__inflater *inflater = NULL;
     pthread_mutex_lock(&store->mutex);
-    if (store->inflater_count != 0)
-        inflater = store->inflaters[--store->inflater_count];
+    for (size_t i = store->inflater_count; inflater == NULL && i-- != 0;) {
+        if (store->inflaters[i]->codec != codec)
+            continue;
+        inflater = store->inflaters[i];
+        store->inflaters[i] = store->inflaters[--store->inflater_count];
+    }
     pthread_mutex_unlock(&store->mutex);
     return inflater;
 }

@@ -56,6 +56,8 @@ typedef struct lx__store {
      * was opened; meta.schema contains the current fields. */
     lx_schema *schema;
     lx__entry_rules *rules; /**< One per field of @ref schema. */
+    /** One per field of @ref schema; NULL until the first value that needs it is read. */
+    _Atomic(const lx__dictionary *) *dictionaries;
     lx_verify_policy verify;
     lx_access access;    /**< The access mode; never AUTO. */
     const char *network; /**< Name of the network file system; NULL if the file system is local. */
@@ -120,8 +122,18 @@ lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *
  * writer that installed a new generation. */
 bool lx__store_was_replaced(const lx__store *store);
 
-/** Takes an idle inflater for the calling thread; NULL if the store has none. */
-lx__inflater *lx__store_take_inflater(lx__store *store);
+/**
+ * Finds the dictionary of a field, reading it if this is the first call.
+ *
+ * @param[out] dictionary  Receives the dictionary, which the store keeps; NULL if the field has
+ *                         none.
+ * @retval LX_ERR_CORRUPT  The file is absent or damaged.
+ */
+lx_status lx__store_find_dictionary(lx__store *store, size_t field,
+                                    const lx__dictionary **dictionary, lx_error *error);
+
+/** Takes an idle inflater of @p codec for the calling thread; NULL if the store has none. */
+lx__inflater *lx__store_take_inflater(lx__store *store, const lx__codec *codec);
 /** Returns an inflater to the store; NULL is a no-op. */
 void lx__store_release_inflater(lx__store *store, lx__inflater *inflater);
 

@@ -64,16 +64,20 @@ lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, cons
 {
     uint64_t bytes = 0;
     lx__write_buffer *buffer;
+    lx_status status = writer->training.due ? lx__training_run(writer, error) : LX_OK;
     for (size_t i = 0; i < operation->values; i++)
         bytes += lx__write_buffer_room(&writer->rules[fields != NULL ? fields[i] : i],
                                        values[i].size);
-    lx_status status = begin(writer, operation, bytes, &buffer, error);
+    if (status == LX_OK)
+        status = begin(writer, operation, bytes, &buffer, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < operation->values; i++) {
         size_t field = fields != NULL ? fields[i] : i;
         lx__write_buffer_add(buffer, (uint32_t)field, &writer->rules[field], values[i].data,
                              values[i].size);
+        if (writer->training.count != 0)
+            lx__training_take(&writer->training, field, values[i].data, values[i].size);
     }
     return finish(writer, buffer, error);
 }
@@ -92,7 +96,9 @@ lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operatio
     lx__write_buffer *buffer;
     for (size_t i = 0; i < operation->values; i++)
         bytes += stored_room(&writer->rules[i], &values[i]);
-    lx_status status = begin(writer, operation, bytes, &buffer, error);
+    lx_status status = writer->training.due ? lx__training_run(writer, error) : LX_OK;
+    if (status == LX_OK)
+        status = begin(writer, operation, bytes, &buffer, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < operation->values; i++) {
@@ -103,6 +109,8 @@ lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operatio
                                         (uint32_t)value->size, value->logical);
         else
             lx__write_buffer_add(buffer, (uint32_t)i, rules, value->data, value->size);
+        if (!value->as_stored && writer->training.count != 0)
+            lx__training_take(&writer->training, i, value->data, value->size);
     }
     return finish(writer, buffer, error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds, drops and renames fields. See doc/zrecord-format.md, 11.5 and 4.8. */
+/* Adds, drops and renames fields, and changes how they are compressed. See doc/zrecord-format.md,
+ * 11.5 and 4.8. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ typedef struct change {
     lx__install next;
     lx_schema *schema;
     lx__entry_rules *rules;
+    lx__packing *packings;
     lx__update_map live;
     size_t dropped; /**< Position of the dropped field; SIZE_MAX if there is none. */
 } change;
@@ -51,6 +53,8 @@ static lx_status prepare(change *self, lx_error *error)
         self->rules[i] = lx__field_rules(lx__schema_field(self->schema, i), writer->meta.uuid);
     lx_status status = copy_updates(self, writer, error);
     if (status == LX_OK)
+        status = lx__packings_make(writer, &self->next.meta, self->schema, &self->packings, error);
+    if (status == LX_OK)
         status = lx__table_writer_open(&self->next.tables, &writer->directory, self->schema,
                                        state->table_generation, state->rows, state->rows, error);
     return status;
@@ -64,12 +68,17 @@ static void adopt(change *self)
     writer->meta.schema = self->schema;
     lx__free(writer->rules);
     writer->rules = self->rules;
+    lx__free(writer->packings);
+    writer->packings = self->packings;
     lx__update_map_free(&writer->committed.updates);
     writer->committed.updates = self->live;
-    lx__flush_start(&writer->flush, writer->executor, writer->rules, self->schema->count,
-                    writer->level);
+    lx__flush_start(&writer->flush, writer->executor, writer->rules, writer->packings,
+                    self->schema->count);
+    lx__training_end(&writer->training);
+    lx__training_begin(&writer->training, &writer->meta);
     self->schema = NULL;
     self->rules = NULL;
+    self->packings = NULL;
     self->live = (lx__update_map){0};
 }
 
@@ -87,6 +96,7 @@ static void end(change *self)
 {
     lx_schema_free(self->schema);
     lx__free(self->rules);
+    lx__free(self->packings);
     lx__update_map_free(&self->live);
     lx__install_end(&self->next);
 }
@@ -326,4 +336,69 @@ lx_status lx_writer_rename_field(lx_writer *writer, const char *name, const char
         return lx__fail_null(error, name == NULL ? "name" : "to");
     names both = {name, to};
     return lx__install_call(writer, rename_to, &both, error);
+}
+
+/* ---- compression */
+
+typedef struct settings {
+    const char *name;
+    int level;
+    uint32_t dictionary;
+} settings;
+
+/** A dictionary that was trained can neither be removed nor become larger. */
+static lx_status check_settings(const lx_writer *writer, size_t position, const settings *chosen,
+                                lx_error *error)
+{
+    const lx_field *field = &lx__schema_field(writer->meta.schema, position)->shown;
+    if (chosen->dictionary != field->dictionary &&
+        lx__meta_find_dict(&writer->meta, position, NULL))
+        return lx_fail(error, LX_ERR_STATE,
+                       "field '%s' already has a dictionary, which cannot be changed: copy the "
+                       "dataset to train another one",
+                       chosen->name);
+    return lx__packing_check(chosen->name, field->compression, chosen->level, chosen->dictionary,
+                             error);
+}
+
+static lx_status pack(lx_writer *writer, void *user, lx_error *error)
+{
+    const settings *chosen = user;
+    change self = {.dropped = SIZE_MAX};
+    size_t position;
+    lx_status status = lx_schema_find_field(writer->meta.schema, chosen->name, &position, error);
+    if (status == LX_OK)
+        status = check_settings(writer, position, chosen, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__install_begin(&self.next, writer, error);
+    if (status == LX_OK)
+        status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
+    if (status == LX_OK) {
+        lx_field *field = &self.schema->fields[position]->shown;
+        field->level = chosen->level;
+        field->dictionary = chosen->dictionary;
+        status = lx__meta_set_packing(&self.next.meta, position, chosen->level, chosen->dictionary,
+                                      error);
+    }
+    if (status == LX_OK)
+        status = finish(&self, error);
+    end(&self);
+    return status;
+}
+
+lx_status lx__alter_packing(lx_writer *writer, const char *name, int level, uint32_t dictionary,
+                            lx_error *error)
+{
+    settings chosen = {name, level, dictionary};
+    return pack(writer, &chosen, error);
+}
+
+lx_status lx_writer_set_compression(lx_writer *writer, const char *name, int level,
+                                    uint32_t dictionary, lx_error *error)
+{
+    if (name == NULL)
+        return lx__fail_null(error, "name");
+    settings chosen = {name, level, dictionary};
+    return lx__install_call(writer, pack, &chosen, error);
 }

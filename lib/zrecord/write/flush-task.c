@@ -120,24 +120,39 @@ static lx_status reserve(lx__buffer *buffer, size_t size, lx_error *error)
     return LX_OK;
 }
 
+/** Returns the flush task's deflater for a codec and a level; NULL if out of memory. */
+static lx__deflater *find_deflater(lx__flush_task *task, const lx__codec *codec, int level)
+{
+    for (size_t i = 0; i < task->deflater_count; i++)
+        if (task->deflaters[i]->codec == codec && task->deflaters[i]->level == level)
+            return task->deflaters[i];
+    lx__deflater **list = lx__grow_array(task->deflaters, task->deflater_count,
+                                         &task->deflater_capacity, sizeof *list);
+    if (list == NULL)
+        return NULL;
+    task->deflaters = list;
+    lx__deflater *deflater = lx__deflater_new(codec, level);
+    if (deflater != NULL)
+        list[task->deflater_count++] = deflater;
+    return deflater;
+}
+
 /** Compresses a value of a compressed field if that makes it smaller; @p stored then points to the
  * flush task's memory. */
-static lx_status compress(lx__flush_task *task, const lx__codec *codec, lx__entry *entry,
-                          const uint8_t **stored, lx_error *error)
+static lx_status compress(lx__flush_task *task, const lx__codec *codec, const lx__packing *packing,
+                          lx__entry *entry, const uint8_t **stored, lx_error *error)
 {
-    if (task->deflater != NULL && task->deflater->codec != codec) {
-        lx__deflater_free(task->deflater);
-        task->deflater = NULL;
-    }
-    if (task->deflater == NULL)
-        task->deflater = lx__deflater_new(codec, task->level);
-    if (task->deflater == NULL)
+    lx__deflater *deflater = find_deflater(task, codec, packing->level);
+    if (deflater == NULL)
         return lx__fail_memory(error, "compression");
     lx_status status = reserve(&task->packed, entry->logical, error);
     if (status != LX_OK)
         return status;
-    size_t size = lx__deflate(task->deflater, *stored, entry->logical, task->packed.data,
+    deflater->dictionary = packing->dictionary;
+    size_t size = lx__deflate(deflater, *stored, entry->logical, task->packed.data,
                               entry->logical - 1);
+    if (size == LX__DEFLATE_NOMEM)
+        return lx__fail_memory(error, "compression");
     if (size != 0) {
         entry->physical = (uint32_t)size;
         *stored = task->packed.data;
@@ -154,7 +169,8 @@ static lx_status append_value(lx__flush_task *task, lx__write_buffer *buffer, si
     const uint8_t *stored = buffer->data + value->entry.offset;
     lx_status status = LX_OK;
     if (rules->codec != NULL && rules->codec->deflate != NULL && !value->as_stored)
-        status = compress(task, rules->codec, &value->entry, &stored, error);
+        status = compress(task, rules->codec, &task->packings[value->field], &value->entry, &stored,
+                          error);
     uint32_t size = value->entry.physical;
     if (status == LX_OK && !lx__chunk_files_fits(&task->chunks, size, rules->align))
         status = write_output(task, error);
@@ -199,7 +215,9 @@ lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, l
 void lx__flush_task_close(lx__flush_task *task)
 {
     lx__chunk_files_close(&task->chunks);
-    lx__deflater_free(task->deflater);
+    for (size_t i = 0; i < task->deflater_count; i++)
+        lx__deflater_free(task->deflaters[i]);
+    lx__free(task->deflaters);
     lx__free(task->output.data);
     lx__free(task->packed.data);
 }

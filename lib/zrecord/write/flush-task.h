@@ -19,12 +19,19 @@ typedef struct lx__buffer {
     size_t capacity;
 } lx__buffer;
 
+/** How new values of a compressed field are compressed. */
+typedef struct lx__packing {
+    int level;
+    const lx__dictionary *dictionary; /**< NULL: without one. */
+} lx__packing;
+
 typedef struct lx__flush_task {
     const lx__entry_rules *rules; /**< One per field. */
-    int level;
-    bool compresses; /**< At least one field is compressed. */
+    const lx__packing *packings;  /**< One per field. */
+    bool compresses;              /**< At least one field is compressed. */
     lx__chunk_files chunks;
-    lx__deflater *deflater;
+    lx__deflater **deflaters; /**< One per codec and level in use. */
+    size_t deflater_count, deflater_capacity;
     lx__buffer output; /**< Payloads that have not been written yet and belong at the end of the
                             current chunk. */
     lx__buffer packed; /**< The compressed form of the current value. */

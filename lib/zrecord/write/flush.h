@@ -45,13 +45,13 @@ void lx__flush_init(lx__flush *flush);
 
 /**
  * Prepares for writing.
- * @param rules   One per field; not copied. To change them, call this function again while no
- *                worker runs.
- * @param fields  Number of fields.
- * @param level   Compression level.
+ * @param rules     One per field; not copied. To change them, call this function again while no
+ *                  worker runs.
+ * @param packings  The same, for compressed fields.
+ * @param fields    Number of fields.
  */
 void lx__flush_start(lx__flush *flush, lx_executor *executor, const lx__entry_rules *rules,
-                     size_t fields, int level);
+                     const lx__packing *packings, size_t fields);
 
 void lx__flush_close(lx__flush *flush);
 

@@ -14,7 +14,7 @@
 const lx_writer_options lx__writer_defaults = {.durability = LX_DURABILITY_PERIODIC,
                                                .chunk_records = CHUNK_RECORDS_DEFAULT,
                                                .chunk_bytes = CHUNK_BYTES_DEFAULT,
-                                               .level = 6};
+                                               .level = 0};
 
 lx_writer_options *lx_writer_options_new(void)
 {

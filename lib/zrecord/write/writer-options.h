@@ -12,7 +12,7 @@ struct lx_writer_options {
     lx_durability durability;
     uint64_t chunk_records;
     uint64_t chunk_bytes;
-    int level;
+    int level; /**< Of fields that have none of their own; 0: the default of the codec. */
     lx_executor *executor; /**< Owned reference; NULL: the writer opens its own. */
 };
 

@@ -74,6 +74,9 @@ static void free_writer(lx_writer *writer)
     for (size_t i = 0; i < writer->former.count; i++)
         lx_schema_free(writer->former.list[i]);
     lx__free(writer->former.list);
+    lx__training_end(&writer->training);
+    lx__dictionary_list_free(&writer->dictionaries);
+    lx__free(writer->packings);
     lx__free(writer->rules);
     lx__file_close(&writer->chunk_directory);
     lx__file_close(&writer->directory);
@@ -140,7 +143,12 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     writer->flush.pool.records_limit = writer->meta.chunk_records;
     writer->flush.pool.bytes_limit = writer->meta.chunk_limit;
     writer->flush.pool.each_synced = writer->durability == LX_DURABILITY_FULL;
-    lx__flush_start(&writer->flush, writer->executor, writer->rules, fields, writer->level);
+    status = lx__packings_make(writer, &writer->meta, writer->meta.schema, &writer->packings,
+                               error);
+    if (status != LX_OK)
+        return status;
+    lx__flush_start(&writer->flush, writer->executor, writer->rules, writer->packings, fields);
+    lx__training_begin(&writer->training, &writer->meta);
     status = lx__writer_recover(writer, error);
     writer->flush.pool.next_id = LX__FAULT(CHUNK_ID_REUSE) ? writer->committed.state.chunk_count
                                                            : writer->committed.state.next_chunk;

@@ -25,14 +25,16 @@
 #include "zrecord/write/committed.h"
 #include "zrecord/write/flush.h"
 #include "zrecord/write/orphans.h"
+#include "zrecord/write/packing.h"
 #include "zrecord/write/sync-timer.h"
+#include "zrecord/write/training.h"
 #include "zrecord/write/write-mutex.h"
 #include "zrecord/write/write-ring.h"
 
 struct lx_writer {
     lx__write_mutex mutex;
     lx_durability durability;
-    int level;
+    int level; /**< Of fields that have none of their own; 0: the default of the codec. */
     lx_executor *executor; /**< Owned reference. */
     bool own_executor;
 
@@ -42,6 +44,9 @@ struct lx_writer {
 
     lx__meta meta;
     lx__entry_rules *rules; /**< One per field. */
+    lx__packing *packings;  /**< One per field. */
+    lx__dictionary_list dictionaries;
+    lx__training training;
     struct {
         lx_schema **list;
         size_t count, capacity;

@@ -275,6 +275,8 @@ static lx_writer *create(struct run *run, lx_durability durability)
         bool whole = options != NULL;
         for (size_t i = 0; whole && i < run->pending.column_count; i++)
             whole = TRY(run, plain_add_to(schema, &run->pending.columns[i], &run->error));
+        if (whole)
+            whole = TRY(run, lx_schema_set_compression(schema, "text", 1, 0, &run->error));
         if (whole && TRY(run, lx_writer_create(run->path, schema, options, &writer, &run->error)))
             run->exists = true;
         else
@@ -453,6 +455,32 @@ static void rename_field(struct run *run, lx_writer *writer)
     COMMIT(run, writer, lx_writer_rename_field(writer, "label", "number", &run->error));
 }
 
+static void set_compression(struct run *run, lx_writer *writer)
+{
+    COMMIT(run, writer, lx_writer_set_compression(writer, "text", 2, 0, &run->error));
+}
+
+/** The field is not compressed by zstd, which is found out after the commit. */
+static void train(struct run *run, lx_writer *writer)
+{
+    lx_dataset *dataset;
+    if (!TRY(run, lx_dataset_open(run->path, NULL, &dataset, &run->error)))
+        return;
+    lx_error error = LX_ERROR_INIT;
+    run_may_commit(run);
+    lx_status status = lx_writer_train_dictionary(writer, "text", dataset, &error);
+    if (status == LX_ERR_ARGUMENT) {
+        run_has_committed(run);
+    } else {
+        run->error = error;
+        (void)run_took(run, "lx_writer_train_dictionary(.., &error)", status);
+        if (!run->poisoned)
+            run_has_not_committed(run);
+        give_up_pending(run, writer);
+    }
+    lx_dataset_close(dataset);
+}
+
 static void drop_field(struct run *run, lx_writer *writer)
 {
     plain_drop_column(&run->pending, PLAIN_TEXT);
@@ -461,11 +489,14 @@ static void drop_field(struct run *run, lx_writer *writer)
 
 /** Add new functions that make a generation as steps here. */
 static const struct step reshaping[] = {
-    {"modify", modify},   {"delete", delete_one},   {"commit", commit}, {"checkpoint", checkpoint},
-    {"append", append},   {"delete", delete_one},   {"commit", commit}, {"rebalance", rebalance},
-    {"append", append},   {"commit", commit},       {"add", add_field}, {"append", append},
-    {"commit", commit},   {"rename", rename_field}, {"extend", extend}, {"commit", commit},
-    {"drop", drop_field}, {"append", append},       {"commit", commit},
+    {"modify", modify},         {"delete", delete_one},   {"commit", commit},
+    {"checkpoint", checkpoint}, {"append", append},       {"delete", delete_one},
+    {"commit", commit},         {"rebalance", rebalance}, {"append", append},
+    {"commit", commit},         {"add", add_field},       {"append", append},
+    {"commit", commit},         {"rename", rename_field}, {"extend", extend},
+    {"commit", commit},         {"set", set_compression}, {"append", append},
+    {"train", train},           {"append", append},       {"drop", drop_field},
+    {"append", append},         {"commit", commit},
 };
 
 static void reshape(struct run *run)

@@ -25,6 +25,13 @@ enum {
 };
 
 /** Bytes of a value of each dense field. */
+/** Whether this build has the codec for zstd. */
+#ifdef HAVE_ZSTD
+#define WITH_ZSTD true
+#else
+#define WITH_ZSTD false
+#endif
+
 static const uint64_t dense_sizes[] = {[IMAGE] = 12, [LABEL] = 8, [WAVE] = 64};
 
 /** The longest value. */

@@ -9,7 +9,9 @@
 static const lx__chunk_item chunk = {.id = 3, .records = 1, .bytes = 100};
 static const lx__entry_rules raw = {.align = 2, .size = LX_NONE};
 static const lx__entry_rules flate = {.align = 8, .size = LX_NONE, .codec = &lx__flate};
-static const lx__entry_rules zstd = {.align = 8, .size = LX_NONE, .codec = &lx__zstd};
+/* What a codec is to a library that was built without it. */
+static const lx__codec lacking = {.name = "zstd", .ratio_max = LX__ZSTD_RATIO_MAX};
+static const lx__entry_rules zstd = {.align = 8, .size = LX_NONE, .codec = &lacking};
 
 /* "go, go, go, go!", and its 8 bytes by the fixed codes of Deflate. */
 static const char go[] = "go, go, go, go!";
@@ -89,18 +91,18 @@ START_TEST(decodes_streams_and_reports_wrong_ones_as_damage)
     lx__inflater *inflater = NULL;
     uint8_t value[sizeof go] = {0};
     lx__entry entry = stored(0, sizeof go_packed, (uint32_t)strlen(go));
-    unit_ok(lx__payload_decode(&entry, &flate, go_packed, &inflater, value, &error));
+    unit_ok(lx__payload_decode(&entry, &flate, NULL, go_packed, &inflater, value, &error));
     ck_assert_str_eq((char *)value, go);
     lx__inflater *same = inflater;
     entry.logical++;
-    ck_assert_int_eq(lx__payload_decode(&entry, &flate, go_packed, &inflater, value, &error),
+    ck_assert_int_eq(lx__payload_decode(&entry, &flate, NULL, go_packed, &inflater, value, &error),
                      LX_ERR_CORRUPT);
     ck_assert_str_eq(error.message, "cannot decompress the record: the 8 stored bytes are not a "
                                     "flate stream that expands to 16 bytes");
     lx_error_clear(&error);
     ck_assert_ptr_eq(inflater, same);
     entry = stored(0, 8, 8); /* raw in a field that is compressed */
-    unit_ok(lx__payload_decode(&entry, &flate, go_packed, &inflater, value, &error));
+    unit_ok(lx__payload_decode(&entry, &flate, NULL, go_packed, &inflater, value, &error));
     ck_assert_mem_eq(value, go_packed, 8);
     lx__inflater_free(inflater);
 }
@@ -111,10 +113,10 @@ START_TEST(names_a_codec_without_functions)
     lx_error error = LX_ERROR_INIT;
     lx__inflater *inflater = NULL;
     uint8_t value[8];
-    lx__entry entry = stored(0, 8, UINT32_MAX);
+    lx__entry entry = stored(0, 8, 8 * LX__ZSTD_RATIO_MAX);
     lx__extent extent;
     unit_ok(lx__payload_locate(&entry, &zstd, &chunk, &extent, &error));
-    ck_assert_int_eq(lx__payload_decode(&entry, &zstd, go_packed, &inflater, value, &error),
+    ck_assert_int_eq(lx__payload_decode(&entry, &zstd, NULL, go_packed, &inflater, value, &error),
                      LX_ERR_UNSUPPORTED);
     ck_assert_str_eq(error.message,
                      "cannot decompress the record: this library lacks the zstd codec");
@@ -122,7 +124,7 @@ START_TEST(names_a_codec_without_functions)
     unit_fails(lx__payload_check_codec(&entry, &zstd, &error), LX_ERR_UNSUPPORTED);
     entry = stored(0, 8, 8);
     unit_ok(lx__payload_check_codec(&entry, &zstd, &error));
-    unit_ok(lx__payload_decode(&entry, &zstd, go_packed, &inflater, value, &error));
+    unit_ok(lx__payload_decode(&entry, &zstd, NULL, go_packed, &inflater, value, &error));
     ck_assert_mem_eq(value, go_packed, 8);
 }
 END_TEST

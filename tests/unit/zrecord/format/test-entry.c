@@ -163,7 +163,8 @@ static const struct fault faults[] = {
     {"kept raw in a flate field", &caption, {0, 20, 0, 20, 1}, LX_OK},
     {"a Deflate bomb", &caption, {0, 1000, 0, 0xffffffff, 1}, LX_ERR_CORRUPT},
     {"as much as Deflate can give", &caption, {0, 1000, 0, 1032000, 1}, LX_OK},
-    {"zstd gives more than Deflate", &zstd, {0, 1000, 0, 0xffffffff, 1}, LX_OK},
+    {"a zstd bomb", &zstd, {0, 1000, 0, 0xffffffff, 1}, LX_ERR_CORRUPT},
+    {"as much as zstd can give", &zstd, {0, 1000, 0, 32768000, 1}, LX_OK},
 };
 
 START_TEST(rejects_entries_that_break_a_rule)

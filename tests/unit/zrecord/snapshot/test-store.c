@@ -227,7 +227,7 @@ END_TEST
 
 static lx__inflater *take(lx__store *store)
 {
-    lx__inflater *idle = lx__store_take_inflater(store);
+    lx__inflater *idle = lx__store_take_inflater(store, &lx__flate);
     return idle != NULL ? idle : lx__inflater_new(&lx__flate);
 }
 

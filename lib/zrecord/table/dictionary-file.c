@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/table/dictionary-file.h"
+
+#include "base/alloc.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "zrecord/format/names.h"
+#include "zrecord/table/table-file.h"
+
+static lx_status read_checked(const lx__file *file, const lx__dict *sum, uint8_t *data,
+                              lx_error *error)
+{
+    lx_status status = lx__file_read(file, data, (size_t)sum->bytes, 0, error);
+    if (status != LX_OK)
+        return status;
+    uint32_t crc = lx__crc32c(0, data, (size_t)sum->bytes);
+    if (crc == sum->crc)
+        return LX_OK;
+    return lx_fail(error, LX_ERR_CORRUPT,
+                   "dictionary checksum mismatch: expected %08x, computed %08x", sum->crc, crc);
+}
+
+lx_status lx__dictionary_load(const lx__file *directory, const char *stem, const lx__dict *sum,
+                              const lx__codec *codec, int level, lx__dictionary **dictionary,
+                              lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__file file;
+    *dictionary = NULL;
+    lx__dict_name(stem, name);
+    lx_status status = lx__committed_open(&file, directory, name, O_RDONLY, sum->bytes, true,
+                                          error);
+    if (status != LX_OK)
+        return status;
+    uint8_t *data = lx__alloc((size_t)sum->bytes);
+    status = data != NULL ? read_checked(&file, sum, data, error)
+                          : lx__fail_memory(error, "a dictionary");
+    if (status == LX_OK && codec->dictionary_new != NULL)
+        status = lx__dictionary_new(codec, data, (size_t)sum->bytes, level, dictionary, error);
+    lx_error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
+    lx__free(data);
+    lx__file_close(&file);
+    return status;
+}

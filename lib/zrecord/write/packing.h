@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief How a writer compresses the values of its fields.
+ */
+#ifndef LX_ZRECORD_PACKING_H
+#define LX_ZRECORD_PACKING_H
+
+#include "zrecord/format/meta.h"
+#include "zrecord/write/flush-task.h"
+
+/** The dictionaries that a writer has loaded, each for one field and one level. They stay until the
+ * writer is closed. */
+typedef struct lx__dictionary_list {
+    struct lx__dictionary_item {
+        uint32_t field; /**< The id of the field. */
+        int level;
+        lx__dictionary *dictionary; /**< NULL if it is damaged. */
+    } * items;
+    size_t count, capacity;
+} lx__dictionary_list;
+
+/** Returns the level at which a writer compresses a field, which must be compressed. */
+int lx__packing_level(const lx_writer *writer, const lx_field *field);
+
+/**
+ * Makes the packings of the fields of @p schema, and loads their dictionaries. If a dictionary is
+ * damaged, new values are compressed without it, and a warning is logged: the writer must remain
+ * able to repair the dataset.
+ *
+ * @param meta  Its document has the fields of @p schema, in the same order.
+ */
+lx_status lx__packings_make(lx_writer *writer, const lx__meta *meta, const lx_schema *schema,
+                            lx__packing **packings, lx_error *error);
+
+/** Sets the level and the wanted size of the dictionary of a field, as part of a call that installs
+ * a generation. */
+lx_status lx__alter_packing(lx_writer *writer, const char *name, int level, uint32_t dictionary,
+                            lx_error *error);
+
+/** Adds a dictionary for the field with the id @p field; takes it over if it succeeds. */
+lx_status lx__dictionary_list_add(lx__dictionary_list *list, uint32_t field, int level,
+                                  lx__dictionary *dictionary, lx_error *error);
+
+void lx__dictionary_list_free(lx__dictionary_list *list);
+
+#endif

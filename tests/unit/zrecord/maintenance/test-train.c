@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Dictionaries that are trained on the values of a dataset. */
+#include "../texts.h"
+
+START_TEST(a_dictionary_is_trained_on_stored_values)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = texts_create("d", NULL, 0, 0);
+    texts_append(writer, 0, 1000);
+    commit(writer);
+    lx_dataset *dataset = open_dataset("d");
+    uint64_t before = texts_stored("d");
+    unit_ok(lx_writer_train_dictionary(writer, "text", dataset, &error));
+    ck_assert_uint_eq(lx_schema_get_field(lx_writer_get_schema(writer), 0)->dictionary,
+                      LX_DEFAULT_DICTIONARY);
+    texts_append(writer, 1000, 1000);
+    commit(writer);
+    ck_assert_uint_lt(texts_stored("d") - before, before * 3 / 4);
+    unit_fails(lx_writer_train_dictionary(writer, "text", dataset, &error), LX_ERR_STATE);
+    unit_ok(lx_dataset_refresh(dataset, NULL, &error));
+    texts_expect(dataset, 2000);
+    /* A copy with a dictionary from the start. */
+    lx_writer *copy = texts_create("copy", NULL, 0, 4096);
+    unit_ok(lx_writer_train_dictionary(copy, "text", dataset, &error));
+    unit_ok(lx_writer_copy(copy, dataset, NULL, LX_NONE, NULL, &error));
+    close_writer(copy);
+    ck_assert_uint_lt(texts_stored("copy"), texts_stored("d"));
+    close_writer(writer);
+    lx_dataset_close(dataset);
+    dataset = open_dataset("copy");
+    texts_expect(dataset, 2000);
+    unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(maintenance_keeps_the_dictionary)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = texts_create("d", NULL, 0, 2048);
+    texts_append(writer, 0, 2000);
+    unit_ok(lx_writer_checkpoint(writer, &error));
+    unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    lx_dataset *dataset = open_dataset("d");
+    texts_expect(dataset, 2000);
+    unit_ok(lx_dataset_backup(dataset, "backup", NULL, NULL, &error));
+    lx_dataset_close(dataset);
+    unit_ok(lx_dataset_recover("d", "recovered", NULL, NULL, &error));
+    static const char *const paths[] = {"backup", "recovered"};
+    for (size_t i = 0; i < 2; i++) {
+        dataset = open_dataset(paths[i]);
+        texts_expect(dataset, 2000);
+        lx_dataset_close(dataset);
+    }
+    unit_ok(lx_dataset_remove("d", &error));
+    ck_assert(!file_exists("d"));
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(reports_what_it_cannot_train_on)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = texts_create("d", NULL, 0, 0);
+    texts_append(writer, 0, 3);
+    commit(writer);
+    lx_dataset *dataset = open_dataset("d");
+    unit_fails(lx_writer_train_dictionary(writer, "text", dataset, &error), LX_ERR_STATE);
+    ck_assert(!file_exists("d/text.dict"));
+    unit_fails(lx_writer_train_dictionary(writer, "none", dataset, &error), LX_ERR_NOT_FOUND);
+    unit_refuses_null(lx_writer_train_dictionary(writer, NULL, dataset, &error), "name");
+    unit_refuses_null(lx_writer_train_dictionary(writer, "text", NULL, &error), "from");
+    unit_refuses_null(lx_writer_train_dictionary(NULL, "text", dataset, &error), "writer");
+    unit_ok(lx_writer_add_field(writer, "more", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
+    unit_fails(lx_writer_train_dictionary(writer, "more", dataset, &error), LX_ERR_NOT_FOUND);
+    lx_dataset_close(dataset);
+    dataset = open_dataset("d");
+    unit_fails(lx_writer_train_dictionary(writer, "more", dataset, &error), LX_ERR_ARGUMENT);
+    lx_dataset_close(dataset);
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/train", a_dictionary_is_trained_on_stored_values,
+          maintenance_keeps_the_dictionary, reports_what_it_cannot_train_on)
