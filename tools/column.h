@@ -15,12 +15,14 @@ typedef enum column_kind { COLUMN_IDX, COLUMN_NPY } column_kind;
 /** Number of blocks of a column: one block is read while the other is written. */
 #define COLUMN_BLOCKS 2
 
-/** A column; before it is opened, all members except the first four must be zero. */
+/** A column; before it is opened, all members from @c in on must be zero. */
 typedef struct column {
     const char *field; /**< From the command line, as is @ref path. */
     const char *path;
     column_kind kind;
-    lx_compression compression; /**< Applies to a new field. */
+    lx_compression compression; /**< Applies to a new field, as do the next two. */
+    int level;
+    uint32_t dictionary;
     input *in;
     array_header header;
     uint64_t read;               /**< Number of records read so far. */

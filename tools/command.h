@@ -88,6 +88,6 @@ void command_print_help(const command *self);
 
 extern const command backup_command, blend_command, checkpoint_command, copy_command,
     export_command, get_command, import_command, rebalance_command, repair_command, sample_command,
-    seal_command, split_command, stat_command, unseal_command, verify_command;
+    seal_command, split_command, stat_command, train_command, unseal_command, verify_command;
 
 #endif

@@ -210,8 +210,12 @@ static lx_status copy_all(request *r, lx_dataset **sources, lx_writer *writer, l
 
 static lx_status add_field(lx_schema *schema, const lx_field *field, lx_error *error)
 {
-    return lx_schema_add_field(schema, field->name, field->dtype, field->shape, field->ndim,
-                               field->compression, error);
+    lx_status status = lx_schema_add_field(schema, field->name, field->dtype, field->shape,
+                                           field->ndim, field->compression, error);
+    if (status == LX_OK)
+        status = lx_schema_set_compression(schema, field->name, field->level, field->dictionary,
+                                           error);
+    return status;
 }
 
 /** Adds the fields of a source that the schema lacks. */
@@ -252,6 +256,36 @@ static lx_status fill_schema(const request *r, lx_dataset **sources, lx_schema *
         status = add_fields(schema, lx_dataset_get_schema(sources[i]), error);
     for (size_t i = 0; status == LX_OK && i < r->field_count; i++)
         status = add_named(r, sources, r->fields[i], schema, error);
+    return status;
+}
+
+/** Trains the dictionary of a new field on the first source that has the field. */
+static lx_status train(const request *r, lx_dataset **sources, lx_writer *writer, const char *name,
+                       lx_error *error)
+{
+    size_t position;
+    lx_error why = LX_ERROR_INIT;
+    for (size_t i = 0; i + 1 < r->path_count; i++) {
+        if (lx_schema_find_field(lx_dataset_get_schema(sources[i]), name, &position, NULL) != LX_OK)
+            continue;
+        lx_status status = lx_writer_train_dictionary(writer, name, sources[i], &why);
+        if (status == LX_ERR_STATE) /* the values are not suitable: copy them without one */
+            return LX_OK;
+        if (status != LX_OK && error != NULL)
+            *error = why;
+        return status;
+    }
+    return LX_OK;
+}
+
+static lx_status train_all(const request *r, lx_dataset **sources, lx_writer *writer,
+                           lx_error *error)
+{
+    const lx_schema *schema = lx_writer_get_schema(writer);
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(schema); i++)
+        if (lx_schema_get_field(schema, i)->dictionary != 0)
+            status = train(r, sources, writer, lx_schema_get_field(schema, i)->name, error);
     return status;
 }
 
@@ -308,7 +342,9 @@ static lx_status create(request *r, lx_dataset **sources, const lx_writer_option
             discard(r, sources, made, false);
         return status;
     }
-    status = copy_all(r, sources, writer, error);
+    status = train_all(r, sources, writer, error);
+    if (status == LX_OK)
+        status = copy_all(r, sources, writer, error);
     if (status != LX_OK) {
         (void)lx_writer_rollback(writer, NULL);
         discard(r, sources, made, true); /* while the writer still holds the lock */

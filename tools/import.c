@@ -17,6 +17,7 @@ enum {
     OPTION_IDX = OPTION_OWN,
     OPTION_NPY,
     OPTION_COMPRESS,
+    OPTION_DICTIONARY,
     OPTION_APPEND,
     OPTION_REPLACE,
     OPTION_SEAL,
@@ -29,12 +30,14 @@ enum {
 static const command_option options[] = {
     {OPTION_IDX, "idx", "F=FILE", "read field F from an IDX file; repeat for each field"},
     {OPTION_NPY, "npy", "F=FILE", "read field F from an .npy file; repeat for each field"},
-    {OPTION_COMPRESS, "compress", "F=raw|flate", "how field F is stored (raw)"},
+    {OPTION_COMPRESS, "compress", "F=raw|flate|zstd", "how field F is stored (raw)"},
+    {OPTION_DICTIONARY, "dictionary", "F[=SIZE]", "train a zstd dictionary for field F (110k)"},
     {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
     {OPTION_REPLACE, "replace", NULL, "replace an existing dataset"},
     {OPTION_SEAL, "seal", NULL, "seal the dataset afterwards"},
     {OPTION_THREADS, "threads", "N", "number of threads that read files, 0 to 64 (one per CPU)"},
-    {OPTION_LEVEL, "level", "N", "Deflate level, 1 (fast) to 9 (small) (6)"},
+    {OPTION_LEVEL, "level", "[F=]N",
+     "level of field F, or of all: 1 (fast) to 9, or to 22 for zstd"},
     {OPTION_CHUNK_RECORDS, "chunk-records", "N",
      "maximum number of payloads in a chunk file (1048576)"},
     {OPTION_CHUNK_BYTES, "chunk-bytes", "SIZE", "maximum size of a chunk file (1G)"},
@@ -47,13 +50,16 @@ typedef struct request {
     const char *path;
     column *columns;
     size_t count;
-    char **compress; /**< F=raw or F=flate, as given. */
-    size_t compress_count;
+    struct setting {
+        const command_option *option;
+        char *text;
+    } * settings; /**< --compress, --dictionary and --level, as given. */
+    size_t setting_count;
     bool append, replace, seal, quiet, json;
-    bool level_given, chunk_given;
+    bool chunk_given;
     char *former; /**< Path of the replaced dataset if it could not be removed. */
     threads threads;
-    uint64_t level, chunk_records, chunk_bytes;
+    uint64_t chunk_records, chunk_bytes;
 } request;
 
 /* ---- the command line */
@@ -88,13 +94,13 @@ static lx_status take_column(request *r, const command_option *option, char *tex
     return LX_OK;
 }
 
-static lx_status take_compress(request *r, char *text, lx_error *error)
+static lx_status take_setting(request *r, const command_option *option, char *text, lx_error *error)
 {
-    char **more = realloc(r->compress, (r->compress_count + 1) * sizeof *more);
+    struct setting *more = realloc(r->settings, (r->setting_count + 1) * sizeof *more);
     if (more == NULL)
         return fail_memory(error, "an option");
-    r->compress = more;
-    more[r->compress_count++] = text;
+    r->settings = more;
+    more[r->setting_count++] = (struct setting){option, text};
     return LX_OK;
 }
 
@@ -104,9 +110,6 @@ static lx_status take_number(request *r, const command_option *option, const cha
     switch (option->id) {
     case OPTION_THREADS:
         return threads_parse(&r->threads, value, error);
-    case OPTION_LEVEL:
-        r->level_given = true;
-        return number_parse_within("--level", value, 1, 9, &r->level, error);
     case OPTION_CHUNK_RECORDS:
         r->chunk_given = true;
         return number_parse("--chunk-records", value, &r->chunk_records, error);
@@ -124,7 +127,9 @@ static lx_status take_option(void *user, const command_option *option, char *val
     case OPTION_NPY:
         return take_column(r, option, value, error);
     case OPTION_COMPRESS:
-        return take_compress(r, value, error);
+    case OPTION_DICTIONARY:
+    case OPTION_LEVEL:
+        return take_setting(r, option, value, error);
     case OPTION_APPEND:
         r->append = true;
         return LX_OK;
@@ -153,45 +158,120 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
 
 /* ---- checking the arguments */
 
-static lx_status apply_compress(request *r, char *text, bool *any, lx_error *error)
+static column *find_column(const request *r, const char *field)
 {
-    const char *how;
-    lx_status status = split(&options[OPTION_COMPRESS - OPTION_IDX], text, &how, error);
-    if (status != LX_OK)
-        return status;
-    if (strcmp(how, "raw") != 0 && strcmp(how, "flate") != 0)
-        return lx_fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: use raw or flate", text,
-                       how);
-    for (size_t i = 0; i < r->count; i++) {
-        column *named = &r->columns[i];
-        if (strcmp(named->field, text) != 0)
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->columns[i].field, field) == 0)
+            return &r->columns[i];
+    return NULL;
+}
+
+static lx_status fail_setting(const struct setting *setting, const char *field, const char *why,
+                              lx_error *error)
+{
+    return lx_fail(error, LX_ERR_ARGUMENT, "--%s %.64s: %s", setting->option->name, field, why);
+}
+
+static lx_status apply_compress(const struct setting *setting, column *to, const char *how,
+                                lx_error *error)
+{
+    static const char *const names[] = {"raw", "flate", "zstd"};
+    for (size_t i = 0; how != NULL && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(how, names[i]) != 0)
             continue;
-        named->compression = strcmp(how, "flate") == 0 ? LX_COMPRESSION_FLATE : LX_COMPRESSION_RAW;
-        *any = *any || named->compression == LX_COMPRESSION_FLATE;
+        to->compression = (lx_compression)i;
         return LX_OK;
     }
-    return lx_fail(error, LX_ERR_ARGUMENT,
-                   "--compress %.64s=%.32s: no file is given for this field", text, how);
+    return fail_setting(setting, to->field, "use F=raw, F=flate or F=zstd", error);
+}
+
+static lx_status apply_dictionary(const struct setting *setting, column *to, const char *size,
+                                  lx_error *error)
+{
+    uint64_t bytes = LX_DEFAULT_DICTIONARY;
+    if (size != NULL && number_parse_size("--dictionary", size, &bytes, error) != LX_OK)
+        return LX_ERR_ARGUMENT;
+    if (bytes == 0 || bytes > LX_MAX_DICTIONARY)
+        return fail_setting(setting, to->field, "use a size up to 16M", error);
+    if (to->compression != LX_COMPRESSION_ZSTD)
+        return fail_setting(setting, to->field, "requires --compress F=zstd", error);
+    to->dictionary = (uint32_t)bytes;
+    return LX_OK;
+}
+
+static lx_status set_level(const char *text, column *to, lx_error *error)
+{
+    uint64_t level, most = to->compression == LX_COMPRESSION_ZSTD ? 22 : 9;
+    lx_status status = number_parse_within("--level", text, 1, most, &level, error);
+    if (status == LX_OK)
+        to->level = (int)level;
+    return status;
+}
+
+/** Applies a level without a field to all compressed fields. */
+static lx_status apply_level_to_all(request *r, const char *text, lx_error *error)
+{
+    lx_status status = LX_OK;
+    size_t count = 0;
+    for (size_t i = 0; status == LX_OK && i < r->count; i++) {
+        if (r->columns[i].compression == LX_COMPRESSION_RAW)
+            continue;
+        status = set_level(text, &r->columns[i], error);
+        count++;
+    }
+    if (status == LX_OK && count == 0)
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--level requires --compress F=flate or F=zstd");
+    return status;
+}
+
+static lx_status apply_setting(request *r, const struct setting *setting, lx_error *error)
+{
+    char *equals = strchr(setting->text, '='), *value = equals != NULL ? equals + 1 : NULL;
+    if (setting->option->id == OPTION_LEVEL && value == NULL)
+        return apply_level_to_all(r, setting->text, error);
+    if (equals != NULL)
+        *equals = '\0';
+    column *to = find_column(r, setting->text);
+    if (to == NULL)
+        return fail_setting(setting, setting->text, "no file is given for this field", error);
+    if (setting->option->id == OPTION_COMPRESS)
+        return apply_compress(setting, to, value, error);
+    if (setting->option->id == OPTION_DICTIONARY)
+        return apply_dictionary(setting, to, value, error);
+    if (to->compression == LX_COMPRESSION_RAW)
+        return fail_setting(setting, to->field, "requires --compress F=flate or F=zstd", error);
+    return set_level(value, to, error);
+}
+
+/** Applies the settings: first the compressions, then the levels of all fields, which the levels of
+ * single fields override. */
+static lx_status apply_settings(request *r, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (int turn = 0; turn < 3; turn++) {
+        for (size_t i = 0; status == LX_OK && i < r->setting_count; i++) {
+            const struct setting *setting = &r->settings[i];
+            bool all = setting->option->id == OPTION_LEVEL && strchr(setting->text, '=') == NULL;
+            if (turn == (setting->option->id == OPTION_COMPRESS ? 0 : all ? 1 : 2))
+                status = apply_setting(r, setting, error);
+        }
+    }
+    return status;
 }
 
 static lx_status check_request(request *r, lx_error *error)
 {
-    bool flate = false;
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
         status = lx_fail(error, LX_ERR_ARGUMENT,
                          "no field is given: use --idx F=FILE or --npy F=FILE");
     if (status == LX_OK && r->append && r->replace)
         status = lx_fail(error, LX_ERR_ARGUMENT, "--append and --replace are mutually exclusive");
-    if (status == LX_OK && r->append && (r->compress_count != 0 || r->chunk_given))
+    if (status == LX_OK && r->append && (r->setting_count != 0 || r->chunk_given))
         status = lx_fail(error, LX_ERR_ARGUMENT,
                          "%s cannot be set with --append: it is fixed when a dataset is created",
                          r->chunk_given ? "the chunk size" : "compression");
-    for (size_t i = 0; status == LX_OK && i < r->compress_count; i++)
-        status = apply_compress(r, r->compress[i], &flate, error);
-    if (status == LX_OK && r->level_given && !flate && !r->append)
-        status = lx_fail(error, LX_ERR_ARGUMENT, "--level requires --compress F=flate");
-    return status;
+    return status == LX_OK ? apply_settings(r, error) : status;
 }
 
 /* ---- importing */
@@ -203,8 +283,6 @@ static lx_status fill_writer_options(const request *r, const importer *job, lx_e
     if (status == LX_OK && r->chunk_given)
         status = lx_writer_options_set_chunk_limits(job->options, r->chunk_records, r->chunk_bytes,
                                                     error);
-    if (status == LX_OK && r->level_given)
-        status = lx_writer_options_set_compression_level(job->options, (int)r->level, error);
     if (status == LX_OK)
         status = lx_writer_options_set_executor(job->options, job->executor, error);
     return status;
@@ -315,7 +393,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     for (size_t i = 0; i < r.count; i++)
         column_close(&r.columns[i]);
     free(r.columns);
-    free(r.compress);
+    free(r.settings);
     free(r.former);
     return status;
 }
@@ -336,5 +414,6 @@ const command import_command = {
     .examples =
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"
+        "  loaderx import tokens --npy ids=ids.npy --compress ids=zstd --level 9 --dictionary ids\n"
         "  loaderx import fashion --append --idx data=more-images.gz --idx label=more-labels.gz\n",
     .run = run};

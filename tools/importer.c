@@ -41,6 +41,9 @@ static lx_status fill_schema(const importer *self, lx_schema *schema, lx_error *
         const column *from = &self->columns[i];
         status = lx_schema_add_field(schema, from->field, from->header.dtype, from->header.shape,
                                      from->header.ndim, from->compression, error);
+        if (status == LX_OK)
+            status = lx_schema_set_compression(schema, from->field, from->level, from->dictionary,
+                                               error);
     }
     return status;
 }

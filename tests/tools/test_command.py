@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 COMMANDS = ['import', 'export', 'copy', 'stat', 'get', 'verify', 'repair', 'backup', 'checkpoint',
-            'rebalance', 'seal', 'unseal', 'sample', 'blend', 'split']
+            'rebalance', 'seal', 'unseal', 'train', 'sample', 'blend', 'split']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 

@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: MIT
 """loaderx copy: subsets, splits, merges, and mismatches."""
 
-import pathlib
 import resource
-import sys
 
 import pytest
 from arrays import values, write_idx
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'reader'))
-
-from compose import stamped  # noqa: E402
 
 
 def labels(loaderx, name):
@@ -104,15 +98,6 @@ def test_running_out_of_descriptors_leaves_nothing(loaderx, folder, images):
         assert not (folder / 'made').exists(), (limit, done.stderr)
     assert refused > 3
     assert loaderx.json('verify', 'made')['intact'] is True
-
-
-def test_rejects_a_zstd_field_by_name(loaderx, folder, images):
-    meta = folder / 'images' / 'meta.json'
-    meta.write_bytes(stamped(meta.read_bytes().replace(b'"raw"', b'"zstd"', 1)))
-    line = loaderx.fails(1, 'copy', 'images', 'made')
-    assert 'zstd is not supported' in line and "'data'" in line
-    assert not (folder / 'made').exists()
-    assert 'zstd' in loaderx.text('stat', 'images')
 
 
 def test_rejects_invalid_calls(loaderx, folder, images):
