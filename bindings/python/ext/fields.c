@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes to a whole dataset: its fields, its log, its chunks. No transaction can undo these
  * changes, so within a with-block, each change commits and begins a new transaction. */
+#include "dataset.h"
 #include "progress.h"
 #include "writer.h"
 
@@ -54,7 +55,11 @@ static PyObject *change_fields(lxpy_writer *self, job_function job, void *what)
 static lx_status add_field(lx_writer *writer, void *what, lx_error *error)
 {
     const lxpy_description *d = what;
-    return lx_writer_add_field(writer, d->name, d->type, d->shape, d->ndim, d->compression, error);
+    lx_status status = lx_writer_add_field(writer, d->name, d->type, d->shape, d->ndim,
+                                           d->compression, error);
+    if (status == LX_OK && (d->level != 0 || d->dictionary != 0))
+        status = lx_writer_set_compression(writer, d->name, d->level, d->dictionary, error);
+    return status;
 }
 
 PyObject *lxpy_writer_add_field(PyObject *object, PyObject *description)
@@ -95,6 +100,64 @@ PyObject *lxpy_writer_rename_field(PyObject *object, PyObject *const *args, Py_s
         if ((texts[i] = lxpy_text(values[i], names[i])) == NULL)
             return NULL;
     return change_fields((lxpy_writer *)object, rename_field, texts);
+}
+
+/* ---------------------------------------------------------------- compression */
+
+typedef struct settings {
+    const char *name;
+    uint64_t level, dictionary;
+} settings;
+
+static lx_status set_compression(lx_writer *writer, void *what, lx_error *error)
+{
+    const settings *chosen = what;
+    return lx_writer_set_compression(writer, chosen->name, (int)chosen->level,
+                                     (uint32_t)chosen->dictionary, error);
+}
+
+PyObject *lxpy_writer_set_compression(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                                      PyObject *kwnames)
+{
+    static const char *const names[] = {"name", "level", "dictionary", NULL};
+    PyObject *values[3];
+    settings chosen;
+    if (lxpy_arguments("_set_compression", names, 3, 3, args, count, kwnames, values) < 0 ||
+        (chosen.name = lxpy_text(values[0], names[0])) == NULL ||
+        lxpy_uint64(values[1], names[1], 0, INT16_MAX, &chosen.level) < 0 ||
+        lxpy_uint64(values[2], names[2], 0, UINT32_MAX, &chosen.dictionary) < 0)
+        return NULL;
+    return change_fields((lxpy_writer *)object, set_compression, &chosen);
+}
+
+typedef struct training {
+    const char *name;
+    lx_dataset *from;
+} training;
+
+static lx_status train_dictionary(lx_writer *writer, void *what, lx_error *error)
+{
+    const training *with = what;
+    return lx_writer_train_dictionary(writer, with->name, with->from, error);
+}
+
+PyObject *lxpy_writer_train_dictionary(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                                       PyObject *kwnames)
+{
+    static const char *const names[] = {"name", "dataset", NULL};
+    lxpy_writer *self = (lxpy_writer *)object;
+    PyObject *values[2];
+    lxpy_reading from;
+    training with;
+    if (lxpy_arguments("_train_dictionary", names, 2, 2, args, count, kwnames, values) < 0 ||
+        (with.name = lxpy_text(values[0], names[0])) == NULL ||
+        lxpy_dataset_check(self->state, values[1], names[1]) < 0 ||
+        lxpy_reading_begin(&from, values[1]) < 0)
+        return NULL;
+    with.from = from.handle;
+    PyObject *result = change_fields(self, train_dictionary, &with);
+    lxpy_reading_end(&from);
+    return result;
 }
 
 /* -------------------------------------------------------------- log and chunks */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema.h"
 
-/* The names, in the order of lx_compression. zstd is part of the format, but this library does not
- * implement it. */
+/* The names, in the order of lx_compression. */
 static const char *const compressions[] = {"raw", "flate", "zstd", NULL};
 #define COMPRESSIONS (sizeof compressions / sizeof *compressions - 1)
 
@@ -16,6 +15,8 @@ static int take_field(lxpy_field *field, lxpy_state *state, const lx_field *from
     field->type = from->dtype;
     field->size = from->size;
     field->compression = from->compression;
+    field->level = from->level;
+    field->dictionary = from->dictionary;
     field->dtype = state->dtypes[from->dtype];
     field->name = PyUnicode_InternFromString(from->name);
     field->shape = lxpy_shape_new(LX_NONE, from->shape, from->ndim);
@@ -102,8 +103,9 @@ PyObject *lxpy_schema_describe(const lxpy_schema *schema)
     for (size_t i = 0; all != NULL && i < schema->count; i++) {
         const lxpy_field *field = &schema->fields[i];
         PyObject *dtype = field->type == LX_BYTES ? (PyObject *)&PyBytes_Type : field->dtype;
-        PyObject *one = Py_BuildValue("(OOOs)", field->name, dtype, field->shape,
-                                      lxpy_compression_name(field->compression));
+        PyObject *one = Py_BuildValue("(OOOsiI)", field->name, dtype, field->shape,
+                                      lxpy_compression_name(field->compression), field->level,
+                                      (unsigned)field->dictionary);
         if (one == NULL)
             Py_CLEAR(all);
         else
@@ -117,23 +119,20 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
     const char *dtype;
     PyObject *name, *shape, *compress;
     int compression;
+    unsigned dictionary = 0;
     lx_error error = LX_ERROR_INIT;
+    d->level = 0;
     if (!PyTuple_Check(tuple)) {
         PyErr_SetString(PyExc_TypeError, "a field must be a tuple; use loaderx.Field");
         return -1;
     }
-    if (!PyArg_ParseTuple(tuple, "OsO!O", &name, &dtype, &PyTuple_Type, &shape, &compress) ||
+    if (!PyArg_ParseTuple(tuple, "OsO!O|iI", &name, &dtype, &PyTuple_Type, &shape, &compress,
+                          &d->level, &dictionary) ||
         (d->name = lxpy_text(name, "the name of a field")) == NULL ||
         lxpy_choice(compress, "compress", compressions, &compression) < 0)
         return -1;
-    if (compression > LX_COMPRESSION_FLATE) {
-        lxpy_raise_status(state, LX_ERR_UNSUPPORTED,
-                          "cannot create field '%s': this library lacks the %s codec: use "
-                          "compress='raw' or 'flate'",
-                          d->name, compressions[compression]);
-        return -1;
-    }
     d->compression = (lx_compression)compression;
+    d->dictionary = dictionary;
     d->ndim = (size_t)PyTuple_GET_SIZE(shape);
     if (d->ndim > LX_MAX_NDIM) {
         PyErr_Format(PyExc_ValueError, "field '%s': the shape has more than %d axes", d->name,

@@ -13,6 +13,8 @@ typedef struct lxpy_field {
     lx_dtype type;
     uint64_t size; /**< Bytes per record; #LX_NONE for bytes. */
     lx_compression compression;
+    int level;
+    uint32_t dictionary;
 } lxpy_field;
 
 /** All fields, in the dataset's order. Immutable; users hold references, because the dataset may
@@ -37,8 +39,7 @@ void lxpy_schema_unref(lxpy_schema *schema);
  * name is not a str, TypeError. */
 Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name);
 
-/** Returns a tuple of (name, dtype, shape, compress) for each field, in the form that loaderx.Field
- * accepts. */
+/** Returns a tuple of (name, dtype, shape, compress, level, dictionary) for each field. */
 PyObject *lxpy_schema_describe(const lxpy_schema *schema);
 
 /** The description of a new field. */
@@ -48,10 +49,12 @@ typedef struct lxpy_description {
     size_t ndim;
     uint64_t shape[LX_MAX_NDIM];
     lx_compression compression;
+    int level;           /**< 0: the default. */
+    uint32_t dictionary; /**< Size in bytes; 0: none. */
 } lxpy_description;
 
-/** Parses a tuple (name, dtype or "bytes", shape, compress); returns -1 with an exception set on
- * failure. */
+/** Parses a tuple (name, dtype or "bytes", shape, compress, level, dictionary), in which the last two
+ * may be absent; returns -1 with an exception set on failure. */
 int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyObject *tuple);
 
 /** Returns the name of a compression in loaderx.Field: "raw", "flate" or "zstd". */

@@ -83,7 +83,8 @@ static int add_field(lx_schema *schema, lxpy_state *state, PyObject *tuple)
     if (lxpy_description_take(&d, state, tuple) < 0)
         return -1;
     if (lx_schema_add_field(schema, d.name, d.type, d.shape, d.ndim, d.compression, &error) ==
-        LX_OK)
+            LX_OK &&
+        lx_schema_set_compression(schema, d.name, d.level, d.dictionary, &error) == LX_OK)
         return 0;
     lxpy_raise(state, &error);
     return -1;

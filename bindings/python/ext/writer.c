@@ -309,6 +309,12 @@ static PyMethodDef writer_methods[] = {
     {"_add_field", lxpy_writer_add_field, METH_O,
      "_add_field($self, description)\n--\n\n"
      "Add the field that a tuple describes."},
+    {"_set_compression", FAST lxpy_writer_set_compression, METH_FASTCALL | METH_KEYWORDS,
+     "_set_compression($self, name, level, dictionary)\n--\n\n"
+     "Set the level and the dictionary size of a field; 0 stands for None."},
+    {"_train_dictionary", FAST lxpy_writer_train_dictionary, METH_FASTCALL | METH_KEYWORDS,
+     "_train_dictionary($self, name, dataset)\n--\n\n"
+     "Train the dictionary of a field on values of a dataset."},
     {"_rebalance", lxpy_writer_rebalance, METH_O,
      "_rebalance($self, progress)\n--\n\n"
      "Write all values to new chunks."},

@@ -75,6 +75,10 @@ PyObject *lxpy_writer_add_field(PyObject *self, PyObject *description);
 PyObject *lxpy_writer_drop_field(PyObject *self, PyObject *name);
 PyObject *lxpy_writer_rename_field(PyObject *self, PyObject *const *args, Py_ssize_t count,
                                    PyObject *kwnames);
+PyObject *lxpy_writer_set_compression(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                      PyObject *kwnames);
+PyObject *lxpy_writer_train_dictionary(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                       PyObject *kwnames);
 PyObject *lxpy_writer_checkpoint(PyObject *self, PyObject *ignored);
 PyObject *lxpy_writer_rebalance(PyObject *self, PyObject *progress);
 

@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Iterable, Tuple, Union
+from typing import Any, Dict, Iterable, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _core
 
 COMPRESSIONS = ('raw', 'flate', 'zstd')
+_LEVELS = {'flate': 9, 'zstd': 22}
+
+# Bytes.
+DEFAULT_DICTIONARY = 110 << 10
+_MAX_DICTIONARY = 16 << 20
 
 
 class Field:
@@ -26,10 +31,20 @@ class Field:
         The shape of a value. By default, a value is a scalar. Not allowed for bytes.
     compress : {'raw', 'flate', 'zstd'}, optional
         How values are stored. 'raw' values are the fastest to read, and can be read without a copy.
-        'flate' stores a value as one Deflate stream if the stream is smaller than the value. 'zstd'
-        is part of the format, but this version does not implement it: a dataset with a 'zstd' field
-        can be opened, and its uncompressed values can be read, but reading a compressed value or
-        creating a 'zstd' field raises `LoaderxError` (``'LX_ERR_UNSUPPORTED'``).
+        'flate' stores a value as one Deflate stream, and 'zstd' as one Zstandard frame, if that is
+        smaller than the value. 'zstd' is faster to read, and usually smaller. If the library was
+        built without libzstd, creating a 'zstd' field and reading a compressed value of one raise
+        `LoaderxError` (``'LX_ERR_UNSUPPORTED'``).
+    level : int, optional
+        The compression level: 1 (fastest) to 9 (smallest) for 'flate', 1 to 22 for 'zstd'. It is
+        stored in the dataset, so it applies to all later writers, too. By default, the `level` of
+        the writer applies; see `create`.
+    dictionary : 'train' or int, optional
+        For 'zstd': train a dictionary of what many values have in common, so that even short values
+        shrink a lot: ones of a few KiB or less. The int is its maximum size in bytes, up to 16 MiB;
+        'train' means 110 KiB. The first writer that has appended 100 times that size trains the
+        dictionary on these values, which takes a few seconds, and compresses later values with it.
+        `Writer.train_dictionary` trains it at once.
 
     Raises
     ------
@@ -42,12 +57,14 @@ class Field:
     Field('uint8', (28, 28))
     >>> Field(bytes, compress='flate').compress
     'flate'
+    >>> Field(bytes, compress='zstd', level=9, dictionary='train')
+    Field(bytes, compress='zstd', level=9, dictionary='train')
     """
 
-    __slots__ = ('_dtype', '_shape', '_compress')
+    __slots__ = ('_dtype', '_shape', '_compress', '_level', '_dictionary')
 
-    def __init__(self, dtype: Any, shape: Union[int, Iterable[int]] = (),
-                 compress: str = 'raw') -> None:
+    def __init__(self, dtype: Any, shape: Union[int, Iterable[int]] = (), compress: str = 'raw', *,
+                 level: Optional[int] = None, dictionary: Union[None, str, int] = None) -> None:
         self._dtype = _take_dtype(dtype)
         self._shape = _take_shape(shape)
         if self._dtype is bytes and self._shape != ():
@@ -56,6 +73,8 @@ class Field:
             error = ValueError if isinstance(compress, str) else TypeError
             raise error(f"compress must be 'raw', 'flate' or 'zstd', not {compress!r}")
         self._compress = compress
+        self._level = _take_level(level, compress)
+        self._dictionary = _take_dictionary(dictionary, compress)
 
     @property
     def dtype(self) -> Union[np.dtype[Any], type]:
@@ -72,6 +91,16 @@ class Field:
         """The compression of the values."""
         return self._compress
 
+    @property
+    def level(self) -> Optional[int]:
+        """The compression level; None: that of the writer."""
+        return self._level
+
+    @property
+    def dictionary(self) -> Optional[int]:
+        """The maximum size of the dictionary in bytes; None: there is none, and none is trained."""
+        return self._dictionary
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Field):
             return NotImplemented
@@ -80,12 +109,21 @@ class Field:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> Tuple[Any, Tuple[int, ...], str]:
-        return self._dtype, self._shape, self._compress
+    def _key(self) -> Tuple[Any, ...]:
+        return self._dtype, self._shape, self._compress, self._level, self._dictionary
 
-    def _describe(self, name: str) -> Tuple[str, str, Tuple[int, ...], str]:
+    def _describe(self, name: str) -> Tuple[str, str, Tuple[int, ...], str, int, int]:
         """Return the field as a tuple for the extension module."""
-        return name, self._dtype_name(), self._shape, self._compress
+        return (name, self._dtype_name(), self._shape, self._compress, self._level or 0,
+                self._dictionary or 0)
+
+    @classmethod
+    def _from_descriptions(cls, descriptions: Iterable[Tuple[str, Any, Tuple[int, ...], str, int,
+                                                             int]]) -> Dict[str, Field]:
+        """Return the fields that the extension module describes, by name."""
+        return {name: cls(dtype, shape, compress, level=level or None,
+                          dictionary=dictionary or None)
+                for name, dtype, shape, compress, level, dictionary in descriptions}
 
     def _dtype_name(self) -> str:
         return 'bytes' if isinstance(self._dtype, type) else self._dtype.name
@@ -96,6 +134,11 @@ class Field:
             parts.append(repr(self._shape))
         if self._compress != 'raw':
             parts.append(f'compress={self._compress!r}')
+        if self._level is not None:
+            parts.append(f'level={self._level}')
+        if self._dictionary is not None:
+            shown = 'train' if self._dictionary == DEFAULT_DICTIONARY else self._dictionary
+            parts.append(f'dictionary={shown!r}')
         return f'Field({", ".join(parts)})'
 
 
@@ -112,6 +155,38 @@ def _take_dtype(dtype: Any) -> Union[np.dtype[Any], type]:
     if stored is None:
         raise ValueError(f'dtype must be bytes or one of {", ".join(_core.DTYPES)}, not {parsed}')
     return stored
+
+
+def _take_int(name: str, value: Any, least: int, most: int, others: str = '') -> int:
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f'{name} must be {others}an int, not {value!r}') from None
+    if not least <= number <= most:
+        raise ValueError(f'{name} must be from {least} to {most}, not {number}')
+    return number
+
+
+def _take_level(level: Any, compress: str) -> Optional[int]:
+    if level is None:
+        return None
+    if compress == 'raw':
+        raise ValueError("level requires compress='flate' or 'zstd'")
+    return _take_int(f'level of {compress!r}', level, 1, _LEVELS[compress])
+
+
+def _take_dictionary(dictionary: Any, compress: str) -> Optional[int]:
+    if dictionary is None:
+        return None
+    if compress != 'zstd':
+        raise ValueError(f"dictionary requires compress='zstd', not {compress!r}")
+    if isinstance(dictionary, str):
+        if dictionary != 'train':
+            raise ValueError(f"dictionary must be 'train' or an int, not {dictionary!r}")
+        return DEFAULT_DICTIONARY
+    return _take_int('dictionary', dictionary, 1, _MAX_DICTIONARY, "'train' or ")
 
 
 def _take_extent(extent: Any) -> int:

@@ -13,7 +13,7 @@ from .sources.pieces import Pieces
 from ._progress import Progress, reporting
 from .sources import Dataset
 from .sources.dataset import Path
-from .errors import CorruptError
+from .errors import CorruptError, LoaderxError
 from .executor import Executor
 from .field import Field
 from .opening import Durability, creation
@@ -38,7 +38,9 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
          progress: Progress = True) -> None:
     """Create a dataset from records of other datasets: a copy, a subset or a concatenation.
 
-    Compressed values are copied without recompression. Each value is verified before it is copied.
+    Compressed values are copied without recompression, except for those of fields with a
+    dictionary: the new dataset trains a dictionary of its own on the values of the source. Each
+    value is verified before it is copied.
     The new dataset is complete when the function returns. If the function fails, it removes the new
     dataset, unless another process has opened it in the meantime.
 
@@ -145,8 +147,22 @@ def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Di
     return chosen
 
 
+def _train_dictionaries(writer: Writer, sources: List[Dataset]) -> None:
+    """Train the dictionaries of the new fields before their first values are written."""
+    for name, field in writer.fields.items():
+        source = next((one for one in sources if name in one.fields and len(one)), None)
+        if field.dictionary is None or source is None:
+            continue
+        try:
+            writer.train_dictionary(name, source)
+        except LoaderxError as error:
+            if error.status != 'LX_ERR_STATE':    # the values are not suitable
+                raise
+
+
 def _copy_all(writer: Any, sources: List[Dataset], indices: Any,
               report_progress: Optional[Callable[[int, int], object]]) -> None:
+    _train_dictionaries(writer, sources)
     parts = [Pieces(dataset, indices) for dataset in sources]
     total, done = sum(map(len, parts)), 0
     for dataset, pieces in zip(sources, parts):

@@ -37,7 +37,8 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
         'none': kill -9 as soon as the call returns, and a power loss only after `Writer.sync` or
         `Writer.close`.
     level : int, optional
-        The compression level of flate, from 1 (fastest) to 9 (smallest). The default is 6.
+        The compression level, from 1 (fastest) to 9 (smallest), of the fields whose `Field` does
+        not set one. The default is 6 for 'flate' and 3 for 'zstd'.
     chunk_records, chunk_bytes : int, optional
         The maximum number of records and of bytes in a chunk file. The defaults are 1,048,576
         records and 1 GiB.
@@ -145,7 +146,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     durability : {'full', 'periodic', 'none'}, optional
         For writing: what a commit survives; see `create`.
     level : int, optional
-        For writing: the compression level of flate; see `create`.
+        For writing: the compression level; see `create`.
     executor : Executor, optional
         For writing: the executor whose threads write. For reading: see `Dataset`.
     length : int, optional

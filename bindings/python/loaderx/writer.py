@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import warnings
 from types import MappingProxyType, TracebackType
-from typing import Any, Dict, Mapping, Optional, Type
+from typing import Any, Dict, Mapping, Optional, Type, Union
 
 from . import _core
 from ._progress import Progress, reporting
 from .errors import LoaderxError
 from .field import Field
+from .sources import Dataset
+from .sources.dataset import Path
 
 
 Ticket = _core.Ticket
@@ -66,6 +68,57 @@ class Writer(_core.Writer):
             raise TypeError(f'field must be a loaderx.Field, not {field!r}')
         self._add_field(field._describe(name))
 
+    def set_compression(self, name: str, *, level: Optional[int] = None,
+                        dictionary: Union[None, str, int] = None) -> None:
+        """Change how new values of a field are compressed, for this and all later writers.
+
+        Existing values stay as they are. The change is committed immediately, together with all
+        previous calls.
+
+        Parameters
+        ----------
+        name : str
+            The name of the field, which must be compressed.
+        level, dictionary
+            See `Field`. If one of the two is not given, it does not change. A dictionary that was
+            trained can no longer be changed.
+        """
+        if name not in self.fields:
+            raise KeyError(f'field {name!r} not found: the fields are {list(self.fields)}')
+        field = self.fields[name]
+        new = Field(field.dtype, field.shape, field.compress,
+                    level=field.level if level is None else level,
+                    dictionary=field.dictionary if dictionary is None else dictionary)
+        self._set_compression(name, new.level or 0, new.dictionary or 0)
+
+    def train_dictionary(self, name: str, source: Union[None, Dataset, Path] = None) -> None:
+        """Train the dictionary of a zstd field now, and compress new values with it.
+
+        The dictionary is trained on evenly spaced values of the field. Existing values stay as they
+        are; `copy` the dataset to compress them with the dictionary, too. The change is committed
+        immediately, together with all previous calls, and cannot be undone.
+
+        Parameters
+        ----------
+        name : str
+            The name of the field. The size of the dictionary is ``fields[name].dictionary``, or
+            else 110 KiB.
+        source : Dataset or path, optional
+            The dataset whose values to train on; it has a field with the same name. By default,
+            the records of this dataset, as of the last commit.
+
+        Raises
+        ------
+        LoaderxError
+            ``'LX_ERR_STATE'``: the field already has a dictionary, or its values are too few, too
+            short, or have nothing in common.
+        """
+        if isinstance(source, Dataset):
+            self._train_dictionary(name, source)
+            return
+        with Dataset(self.path if source is None else source) as dataset:
+            self._train_dictionary(name, dataset)
+
     def rebalance(self, progress: Progress = True) -> Dict[str, Any]:
         """Write the values of all records to new chunks, without dead bytes (compaction).
 
@@ -94,8 +147,7 @@ class Writer(_core.Writer):
     @property
     def fields(self) -> Mapping[str, Field]:
         """The fields by name, in the dataset's order."""
-        return MappingProxyType({name: Field(dtype, shape, compress)
-                                 for name, dtype, shape, compress in self._describe()})
+        return MappingProxyType(Field._from_descriptions(self._describe()))
 
     def __enter__(self) -> Writer:
         self._begin()

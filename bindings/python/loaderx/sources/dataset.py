@@ -109,8 +109,7 @@ class Dataset(Stored, _core.Dataset):
                  live: bool = False, on_damage: OnDamage = 'raise',
                  access: Access = 'auto', executor: Optional[Executor] = None,
                  length: Optional[int] = None) -> None:
-        self._fields = MappingProxyType({name: Field(dtype, shape, compress)
-                                         for name, dtype, shape, compress in self._describe()})
+        self._fields = MappingProxyType(Field._from_descriptions(self._describe()))
         self._opened = os.path.abspath(os.fsdecode(path)), {
             'verify': verify, 'durable': durable, 'live': live, 'on_damage': on_damage,
             'access': access, 'length': length}
