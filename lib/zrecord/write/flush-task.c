@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/write/flush-task.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "executor/executor.h"
 
 /* Output is written in portions of at least this size, except for the last portion. */
 #define OUTPUT_BYTES ((size_t)1 << 20)
 /* If a write is at least this large, the kernel is told to start writeback at once. Smaller writes
  * wait for the sync of the commit. */
 #define START_BYTES (OUTPUT_BYTES / 4)
+
+/* The values of a write buffer are compressed in parts of about this size. */
+#define PART_BYTES ((size_t)32 << 10)
 
 static const uint8_t zeros[LX__ALIGN_MAX];
 
@@ -120,45 +125,131 @@ static lx_status reserve(lx__buffer *buffer, size_t size, lx_error *error)
     return LX_OK;
 }
 
-/** Returns the flush task's deflater for a codec and a level; NULL if out of memory. */
-static lx__deflater *find_deflater(lx__flush_task *task, const lx__codec *codec, int level)
+/* ---- compression */
+
+/** Returns the packer's deflater for a codec and a level; NULL if out of memory. */
+static lx__deflater *find_deflater(lx__packer *packer, const lx__codec *codec, int level)
 {
-    for (size_t i = 0; i < task->deflater_count; i++)
-        if (task->deflaters[i]->codec == codec && task->deflaters[i]->level == level)
-            return task->deflaters[i];
-    lx__deflater **list = lx__grow_array(task->deflaters, task->deflater_count,
-                                         &task->deflater_capacity, sizeof *list);
+    for (size_t i = 0; i < packer->deflater_count; i++)
+        if (packer->deflaters[i]->codec == codec && packer->deflaters[i]->level == level)
+            return packer->deflaters[i];
+    lx__deflater **list = lx__grow_array(packer->deflaters, packer->deflater_count,
+                                         &packer->deflater_capacity, sizeof *list);
     if (list == NULL)
         return NULL;
-    task->deflaters = list;
+    packer->deflaters = list;
     lx__deflater *deflater = lx__deflater_new(codec, level);
     if (deflater != NULL)
-        list[task->deflater_count++] = deflater;
+        list[packer->deflater_count++] = deflater;
     return deflater;
 }
 
-/** Compresses a value of a compressed field if that makes it smaller; @p stored then points to the
- * flush task's memory. */
-static lx_status compress(lx__flush_task *task, const lx__codec *codec, const lx__packing *packing,
-                          lx__entry *entry, const uint8_t **stored, lx_error *error)
+/** Compresses a value in place if that makes it smaller. Returns false if out of memory. */
+static bool compress(lx__packer *packer, const lx__codec *codec, const lx__packing *packing,
+                     lx__entry *entry, uint8_t *data)
 {
-    lx__deflater *deflater = find_deflater(task, codec, packing->level);
-    if (deflater == NULL)
-        return lx__fail_memory(error, "compression");
-    lx_status status = reserve(&task->packed, entry->logical, error);
-    if (status != LX_OK)
-        return status;
+    lx__deflater *deflater = find_deflater(packer, codec, packing->level);
+    if (deflater == NULL || reserve(&packer->packed, entry->logical, NULL) != LX_OK)
+        return false;
     deflater->dictionary = packing->dictionary;
-    size_t size = lx__deflate(deflater, *stored, entry->logical, task->packed.data,
+    size_t size = lx__deflate(deflater, data, entry->logical, packer->packed.data,
                               entry->logical - 1);
     if (size == LX__DEFLATE_NOMEM)
-        return lx__fail_memory(error, "compression");
+        return false;
     if (size != 0) {
         entry->physical = (uint32_t)size;
-        *stored = task->packed.data;
+        memcpy(data, packer->packed.data, size);
     }
-    return LX_OK;
+    return true;
 }
+
+/** Whether a value is still to be compressed. */
+static bool is_packable(const lx__flush_task *task, const lx__buffered_value *value)
+{
+    const lx__codec *codec = task->rules[value->field].codec;
+    return goes_to_chunk(value) && codec != NULL && codec->deflate != NULL && !value->as_stored;
+}
+
+/** The compression of a write buffer in parts, each with a range of its values and a packer. */
+typedef struct packing_job {
+    lx__task task;
+    lx__flush_task *flush_task;
+    lx__write_buffer *buffer;
+    size_t parts;
+    atomic_bool failed;
+    atomic_bool done[LX__PACKERS];
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+    bool over; /**< Guarded by the mutex. */
+} packing_job;
+
+static void pack_part(lx__task *task, size_t part)
+{
+    packing_job *job = (packing_job *)((char *)task - offsetof(packing_job, task));
+    const lx__flush_task *flush_task = job->flush_task;
+    size_t count = job->buffer->count, end = count * (part + 1) / job->parts;
+    for (size_t i = count * part / job->parts; i < end; i++) {
+        lx__buffered_value *value = &job->buffer->values[i];
+        if (!is_packable(flush_task, value))
+            continue;
+        if (!compress(&job->flush_task->packers[part], flush_task->rules[value->field].codec,
+                      &flush_task->packings[value->field], &value->entry,
+                      job->buffer->data + value->entry.offset))
+            atomic_store(&job->failed, true);
+        value->as_stored = true;
+    }
+    atomic_store(&job->done[part], true);
+}
+
+static void end_packing(lx__task *task, bool canceled)
+{
+    packing_job *job = (packing_job *)((char *)task - offsetof(packing_job, task));
+    (void)canceled; /* the parts that were canceled are not done */
+    pthread_mutex_lock(&job->mutex);
+    job->over = true;
+    pthread_cond_signal(&job->ended);
+    pthread_mutex_unlock(&job->mutex);
+}
+
+/** Has the readers of the executor run the parts, and helps them. */
+static void share_parts(packing_job *job)
+{
+    lx_executor *executor = job->flush_task->executor;
+    pthread_mutex_init(&job->mutex, NULL);
+    pthread_cond_init(&job->ended, NULL);
+    lx__task_init(&job->task, pack_part, end_packing, job->parts);
+    if (lx__executor_submit(executor, LX_QUEUE_READ, &job->task, NULL) == LX_OK) {
+        lx__executor_help(executor, &job->task);
+        pthread_mutex_lock(&job->mutex);
+        while (!job->over)
+            pthread_cond_wait(&job->ended, &job->mutex);
+        pthread_mutex_unlock(&job->mutex);
+    }
+    pthread_cond_destroy(&job->ended);
+    pthread_mutex_destroy(&job->mutex);
+}
+
+/** Compresses the values of a write buffer. */
+static lx_status pack(lx__flush_task *task, lx__write_buffer *buffer, lx_error *error)
+{
+    packing_job job = {.flush_task = task, .buffer = buffer};
+    size_t bytes = 0;
+    for (size_t i = 0; i < buffer->count; i++)
+        bytes += is_packable(task, &buffer->values[i]) ? buffer->values[i].entry.logical : 0;
+    if (bytes == 0)
+        return LX_OK;
+    job.parts = bytes / PART_BYTES + 1;
+    if (job.parts > LX__PACKERS)
+        job.parts = LX__PACKERS;
+    if (job.parts > 1 && task->executor != NULL)
+        share_parts(&job);
+    for (size_t part = 0; part < job.parts; part++)
+        if (!atomic_load(&job.done[part]))
+            pack_part(&job.task, part);
+    return atomic_load(&job.failed) ? lx__fail_memory(error, "compression") : LX_OK;
+}
+
+/* ---- payloads */
 
 /** Appends one payload to the output; begins a new chunk if the current one is full. */
 static lx_status append_value(lx__flush_task *task, lx__write_buffer *buffer, size_t position,
@@ -168,11 +259,8 @@ static lx_status append_value(lx__flush_task *task, lx__write_buffer *buffer, si
     const lx__entry_rules *rules = &task->rules[value->field];
     const uint8_t *stored = buffer->data + value->entry.offset;
     lx_status status = LX_OK;
-    if (rules->codec != NULL && rules->codec->deflate != NULL && !value->as_stored)
-        status = compress(task, rules->codec, &task->packings[value->field], &value->entry, &stored,
-                          error);
     uint32_t size = value->entry.physical;
-    if (status == LX_OK && !lx__chunk_files_fits(&task->chunks, size, rules->align))
+    if (!lx__chunk_files_fits(&task->chunks, size, rules->align))
         status = write_output(task, error);
     lx__chunk_file *chunk;
     uint64_t start;
@@ -202,7 +290,9 @@ lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, l
     uint64_t payloads = complete_inline_values(task, buffer);
     if (payloads == 0)
         return LX_OK;
-    lx_status status = write_whole(task, buffer, payloads, &done, error);
+    lx_status status = task->compresses ? pack(task, buffer, error) : LX_OK;
+    if (status == LX_OK)
+        status = write_whole(task, buffer, payloads, &done, error);
     for (size_t i = 0; status == LX_OK && !done && i < buffer->count; i++)
         if (goes_to_chunk(&buffer->values[i]))
             status = append_value(task, buffer, i, error);
@@ -212,12 +302,18 @@ lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, l
     return status;
 }
 
+static void free_packer(lx__packer *packer)
+{
+    for (size_t i = 0; i < packer->deflater_count; i++)
+        lx__deflater_free(packer->deflaters[i]);
+    lx__free(packer->deflaters);
+    lx__free(packer->packed.data);
+}
+
 void lx__flush_task_close(lx__flush_task *task)
 {
     lx__chunk_files_close(&task->chunks);
-    for (size_t i = 0; i < task->deflater_count; i++)
-        lx__deflater_free(task->deflaters[i]);
-    lx__free(task->deflaters);
+    for (size_t i = 0; i < LX__PACKERS; i++)
+        free_packer(&task->packers[i]);
     lx__free(task->output.data);
-    lx__free(task->packed.data);
 }

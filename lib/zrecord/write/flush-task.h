@@ -3,7 +3,8 @@
  * @file
  * @brief Writes the payloads of a write buffer: compresses them and appends them to chunks.
  *
- * Each flush task appends to a chunk of its own. Only one thread may use a flush task at a time.
+ * Each flush task appends to a chunk of its own. Only one thread may use a flush task at a time;
+ * other threads help it to compress values, which does not change what is stored.
  */
 #ifndef LX_ZRECORD_FLUSH_TASK_H
 #define LX_ZRECORD_FLUSH_TASK_H
@@ -25,16 +26,25 @@ typedef struct lx__packing {
     const lx__dictionary *dictionary; /**< NULL: without one. */
 } lx__packing;
 
+/** Maximum number of threads that compress the values of one write buffer. */
+#define LX__PACKERS 8
+
+/** Compresses values, on one thread at a time. */
+typedef struct lx__packer {
+    lx__deflater **deflaters; /**< One per codec and level in use. */
+    size_t deflater_count, deflater_capacity;
+    lx__buffer packed; /**< The compressed form of the current value. */
+} lx__packer;
+
 typedef struct lx__flush_task {
     const lx__entry_rules *rules; /**< One per field. */
     const lx__packing *packings;  /**< One per field. */
     bool compresses;              /**< At least one field is compressed. */
+    lx_executor *executor;        /**< Its readers help to compress; NULL: none do. */
     lx__chunk_files chunks;
-    lx__deflater **deflaters; /**< One per codec and level in use. */
-    size_t deflater_count, deflater_capacity;
+    lx__packer packers[LX__PACKERS];
     lx__buffer output; /**< Payloads that have not been written yet and belong at the end of the
                             current chunk. */
-    lx__buffer packed; /**< The compressed form of the current value. */
 } lx__flush_task;
 
 /** Writes all values of a write buffer and completes their entries. On failure, the caller must

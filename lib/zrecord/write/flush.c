@@ -249,6 +249,7 @@ void lx__flush_start(lx__flush *flush, lx_executor *executor, const lx__entry_ru
     for (size_t i = 0; i < flush->worker_count; i++) {
         flush->workers[i].flush_task.rules = rules;
         flush->workers[i].flush_task.packings = packings;
+        flush->workers[i].flush_task.executor = executor;
         flush->workers[i].flush_task.compresses = compresses;
     }
 }

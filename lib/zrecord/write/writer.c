@@ -22,16 +22,11 @@
 
 /* ---- opening and closing */
 
-/** Creates an executor for the writer itself, which has only threads for writing. */
+/** Creates an executor for the writer itself. Its readers help to compress values; no thread starts
+ * before it is needed. */
 static lx_status own_executor(lx_writer *writer, lx_error *error)
 {
-    lx_executor_options *options = lx_executor_options_new();
-    if (options == NULL)
-        return lx__fail_memory(error, "an executor");
-    lx_status status = lx_executor_options_set_reader_count(options, 0, error);
-    if (status == LX_OK)
-        status = lx_executor_open(options, &writer->executor, error);
-    lx_executor_options_free(options);
+    lx_status status = lx_executor_open(NULL, &writer->executor, error);
     writer->own_executor = status == LX_OK;
     return status;
 }

@@ -47,7 +47,8 @@ START_TEST(a_writer_trains_when_it_has_enough_values)
 }
 END_TEST
 
-/** The bytes of a dataset of texts that was written by that many threads in one call. */
+/** The bytes of a dataset of texts that was written by so many writer threads in one call, with as
+ * many more that help to compress. */
 static uint8_t *write_by(size_t threads, uint32_t dictionary, size_t *size, uint32_t *sum)
 {
     lx_error error = LX_ERROR_INIT;
@@ -56,6 +57,7 @@ static uint8_t *write_by(size_t threads, uint32_t dictionary, size_t *size, uint
     lx_executor *executor;
     lx_executor_options *options = lx_executor_options_new();
     unit_ok(lx_executor_options_set_writer_count(options, (uint32_t)threads, &error));
+    unit_ok(lx_executor_options_set_reader_count(options, (uint32_t)threads - 1, &error));
     unit_ok(lx_executor_open(options, &executor, &error));
     lx_executor_options_free(options);
     lx_writer *writer = texts_create("d", executor, 4, dictionary);
@@ -104,6 +106,36 @@ START_TEST(any_number_of_threads_stores_the_same_bytes)
         }
         free(one);
     }
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** A writer with one writer thread stores the same files, however many threads help to compress. */
+START_TEST(any_number_of_readers_writes_the_same_chunk)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint8_t *first = NULL;
+    size_t first_size = 0;
+    for (uint32_t readers = 0; readers <= 5; readers++) {
+        lx_executor *executor;
+        lx_executor_options *options = lx_executor_options_new();
+        unit_ok(lx_executor_options_set_reader_count(options, readers, &error));
+        unit_ok(lx_executor_open(options, &executor, &error));
+        lx_executor_options_free(options);
+        lx_writer *writer = texts_create("d", executor, 0, SIZE);
+        texts_append(writer, 0, 5 * ENOUGH);
+        close_writer(writer);
+        lx_executor_close(executor);
+        size_t size;
+        uint8_t *bytes = file_bytes("d/chunk/0.zr", &size);
+        ck_assert(first == NULL || (size == first_size && memcmp(bytes, first, size) == 0));
+        free(first);
+        first = bytes;
+        first_size = size;
+        unit_ok(lx_dataset_remove("d", &error));
+    }
+    free(first);
     scratch_remove(scratch);
 }
 END_TEST
@@ -212,6 +244,6 @@ START_TEST(settings_can_be_changed)
 END_TEST
 
 UNIT_MAIN("zrecord/training", a_writer_trains_when_it_has_enough_values,
-          any_number_of_threads_stores_the_same_bytes, a_rollback_keeps_the_dictionary,
-          values_without_anything_in_common_are_stored_without_it,
+          any_number_of_threads_stores_the_same_bytes, any_number_of_readers_writes_the_same_chunk,
+          a_rollback_keeps_the_dictionary, values_without_anything_in_common_are_stored_without_it,
           a_damaged_dictionary_does_not_lock_out_writers, settings_can_be_changed)
