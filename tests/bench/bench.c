@@ -22,6 +22,7 @@ static const struct {
      bench_changed},
     {"commit", "commits and changes against bare files, SQLite and LMDB (on the disk that counts)",
      bench_commit},
+    {"codecs", "batches of compressed texts compared with the bare decoder", bench_codecs},
     {"executor", "tasks and their parts, memory of batches", bench_executor},
     {"loader", "prefetched batches compared with plain loops (wants some GiB, best in a tmpfs)",
      bench_loader},
