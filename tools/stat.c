@@ -8,9 +8,10 @@
 #include "dataset.h"
 #include "failure.h"
 #include "report.h"
+#include "speed.h"
 #include "table.h"
 
-enum { OPTION_CHUNKS = OPTION_OWN };
+enum { OPTION_CHUNKS = OPTION_OWN, OPTION_SPEED };
 
 /** The number of bytes that each value takes up in the tables; see zrecord(5). */
 enum { TABLE_BYTES = 24 };
@@ -18,13 +19,14 @@ enum { TABLE_BYTES = 24 };
 static const command_option options[] = {
     {OPTION_CHUNKS, "chunks", NULL,
      "also print a table of the chunks and how much of each is live"},
+    {OPTION_SPEED, "speed", NULL, "also measure how fast the values of each field are read"},
     JSON_OPTION("print everything, including each chunk, as JSON"),
 };
 
 /** The arguments and the results. */
 typedef struct statement {
     const char *path;
-    bool json, show_chunks;
+    bool json, show_chunks, show_speed;
     lx_dataset *dataset;
     const lx_schema *schema;
     lx_dataset_identity identity;
@@ -32,6 +34,7 @@ typedef struct statement {
     const char *network; /**< Name of the network file system; NULL if the file system is local. */
     lx_storage_stats totals;
     lx_field_stats *fields; /**< In the order of the schema. */
+    double *speeds;         /**< Bytes per second, in the same order; 0 if not measured. */
     lx_chunk_stats *chunks; /**< @ref chunk_count elements, if they are shown. */
     size_t chunk_count;
     uint64_t bytes;                 /**< Bytes of all values, decompressed. */
@@ -44,6 +47,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
     statement *s = user;
     (void)value, (void)error;
     s->json = s->json || option->id == OPTION_JSON;
+    s->show_speed = s->show_speed || option->id == OPTION_SPEED;
     s->show_chunks = s->show_chunks || option->id == OPTION_CHUNKS;
     return LX_OK;
 }
@@ -67,20 +71,27 @@ static json_t *ratio_or_null(uint64_t bytes, uint64_t stored)
     return stored != 0 ? json_real((double)bytes / (double)stored) : json_null();
 }
 
-static json_t *field_json(const lx_field *field, const lx_field_stats *sums)
+static json_t *number_or_null(uint64_t number)
+{
+    return number != 0 ? report_number(number) : json_null();
+}
+
+static json_t *field_json(const lx_field *field, const lx_field_stats *sums, double speed)
 {
     json_t *shape = json_array();
     for (size_t i = 0; i < field->ndim; i++)
         json_array_append_new(shape, report_number(field->shape[i]));
-    return json_pack("{s:s, s:s, s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-                     field->name, "dtype", lx_dtype_get_name(field->dtype), "shape", shape,
-                     "compress", report_compression(field->compression), "align", (int)field->align,
-                     "present", report_number(sums->present), "missing",
-                     report_number(sums->missing), "inline", report_number(sums->inlined),
-                     "inline_bytes", report_number(sums->inline_bytes), "compressed",
-                     report_number(sums->compressed), "bytes", report_number(sums->logical_bytes),
-                     "stored_bytes", report_number(sums->stored_bytes), "ratio",
-                     ratio_or_null(sums->logical_bytes, sums->stored_bytes));
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+        field->name, "dtype", lx_dtype_get_name(field->dtype), "shape", shape, "compress",
+        report_compression(field->compression), "level", number_or_null((uint64_t)field->level),
+        "dictionary_bytes", number_or_null(sums->dictionary_bytes), "align", (int)field->align,
+        "present", report_number(sums->present), "missing", report_number(sums->missing), "inline",
+        report_number(sums->inlined), "inline_bytes", report_number(sums->inline_bytes),
+        "compressed", report_number(sums->compressed), "bytes", report_number(sums->logical_bytes),
+        "stored_bytes", report_number(sums->stored_bytes), "ratio",
+        ratio_or_null(sums->logical_bytes, sums->stored_bytes), "bytes_per_second",
+        number_or_null((uint64_t)speed));
 }
 
 static json_t *chunks_json(const statement *s)
@@ -104,7 +115,8 @@ static lx_status print_json(const statement *s, lx_error *error)
     const lx_storage_stats *t = &s->totals;
     json_t *fields = json_array();
     for (size_t i = 0; i < lx_schema_get_field_count(s->schema); i++)
-        json_array_append_new(fields, field_json(lx_schema_get_field(s->schema, i), &s->fields[i]));
+        json_array_append_new(
+            fields, field_json(lx_schema_get_field(s->schema, i), &s->fields[i], s->speeds[i]));
     return report_print(
         json_pack(
             "{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
@@ -128,7 +140,7 @@ static lx_status print_json(const statement *s, lx_error *error)
 /* ---- as text */
 
 static lx_status add_field(table *t, const lx_field *field, const lx_field_stats *sums,
-                           lx_error *error)
+                           double speed, lx_error *error)
 {
     const uint64_t counts[] = {sums->present, sums->missing, sums->inlined, sums->compressed};
     char size[REPORT_SIZE_TEXT], (*cells)[TABLE_CELL] = table_add(t, error);
@@ -150,6 +162,7 @@ static lx_status add_field(table *t, const lx_field *field, const lx_field_stats
                  (double)sums->logical_bytes / (double)sums->stored_bytes);
     else
         snprintf(cells[10], TABLE_CELL, "-");
+    snprintf(cells[11], TABLE_CELL, speed != 0 ? "%s/s" : "-", report_size((uint64_t)speed, size));
     return LX_OK;
 }
 
@@ -157,11 +170,13 @@ static lx_status print_fields(const statement *s, lx_error *error)
 {
     static const char *const headings[] = {"FIELD",   "DTYPE",   "SHAPE",  "KEPT",
                                            "PRESENT", "MISSING", "INLINE", "COMPRESSED",
-                                           "BYTES",   "STORED",  "RATIO"};
+                                           "BYTES",   "STORED",  "RATIO",  "SPEED"};
     table t;
-    lx_status status = table_begin(&t, headings, sizeof headings / sizeof *headings, 4, error);
+    size_t columns = sizeof headings / sizeof *headings - !s->show_speed;
+    lx_status status = table_begin(&t, headings, columns, 4, error);
     for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(s->schema); i++)
-        status = add_field(&t, lx_schema_get_field(s->schema, i), &s->fields[i], error);
+        status = add_field(&t, lx_schema_get_field(s->schema, i), &s->fields[i], s->speeds[i],
+                           error);
     if (status == LX_OK)
         table_print(&t);
     table_free(&t);
@@ -266,11 +281,14 @@ static lx_status collect(statement *s, lx_error *error)
     lx_dataset_get_identity(s->dataset, &s->identity);
     size_t count = lx_schema_get_field_count(s->schema);
     s->fields = calloc(count, sizeof *s->fields);
-    if (s->fields == NULL)
+    s->speeds = calloc(count, sizeof *s->speeds);
+    if (s->fields == NULL || s->speeds == NULL)
         return fail_memory(error, "statistics");
     status = lx_dataset_stat(s->dataset, &s->totals, s->fields, error);
     if (status == LX_OK && (s->json || s->show_chunks))
         status = collect_chunks(s, error);
+    for (size_t i = 0; s->show_speed && status == LX_OK && i < count; i++)
+        status = speed_measure(s->dataset, i, &s->speeds[i], error);
     dataset_advise_repair(error);
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         s->bytes += s->fields[i].logical_bytes;
@@ -292,6 +310,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     if (status == LX_OK)
         status = s.json ? print_json(&s, error) : print_text(&s, error);
     free(s.fields);
+    free(s.speeds);
     free(s.chunks);
     lx_dataset_close(s.dataset);
     return status;
@@ -302,7 +321,7 @@ const command stat_command = {.name = "stat",
                               .summary = "print the length, fields, chunks and sizes of a dataset",
                               .options = options,
                               .option_count = sizeof options / sizeof *options,
-                              .notes = "Reads all tables, but no records.\n",
+                              .notes = "Reads all tables and, for --speed, some records.\n",
                               .examples = "  loaderx stat fashion\n"
                                           "  loaderx stat fashion --chunks\n"
                                           "  loaderx stat fashion --json | jq .length\n",

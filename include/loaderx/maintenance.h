@@ -171,7 +171,9 @@ typedef struct lx_field_stats {
                                  values, because a dataset does not record the field to which dead
                                  bytes belong. */
     uint64_t inline_bytes;  /**< The size of the values in the table, in bytes. */
-    uint64_t reserved[3];   /**< Reserved; zero. */
+    uint64_t dictionary_bytes; /**< The size of the field's dictionary, in bytes; 0 if it has none
+                                    (yet). */
+    uint64_t reserved[2];      /**< Reserved; zero. */
 } lx_field_stats;
 
 /**

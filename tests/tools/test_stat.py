@@ -13,6 +13,7 @@ def test_json(loaderx, images):
     assert re.fullmatch('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', got.pop('uuid'))
     data, label = got.pop('fields')
     assert data == {'name': 'data', 'dtype': 'uint8', 'shape': [4, 3], 'compress': 'raw',
+                    'level': None, 'dictionary_bytes': None, 'bytes_per_second': None,
                     'align': 4, 'present': 20, 'missing': 0, 'inline': 0,
                     'inline_bytes': 0, 'compressed': 0,
                     'bytes': 240, 'stored_bytes': 240, 'ratio': 1.0}

@@ -42,6 +42,12 @@ def test_a_dictionary_is_trained_during_an_import(loaderx, folder, texts):
     loaderx.text('import', 'd', '--npy', texts, '--compress', 'x=zstd', '--dictionary', 'x=2k')
     assert 256 <= (folder / 'd' / 'x.dict').stat().st_size <= 2048
     assert fields(folder, 'd')[0]['train'] == 2048
+    got = loaderx.json('stat', 'd', '--speed')['fields'][0]
+    assert got['dictionary_bytes'] == (folder / 'd' / 'x.dict').stat().st_size
+    assert got['level'] is None and got['bytes_per_second'] > 1000
+    assert loaderx.json('stat', 'd')['fields'][0]['bytes_per_second'] is None
+    head, line = loaderx.text('stat', 'd', '--speed').splitlines()[3:5]
+    assert head.endswith('SPEED') and line.endswith('/s')
     assert stored(loaderx, 'd') < stored(loaderx, 'plain')
     loaderx.text('copy', 'd', 'copy')
     assert stored(loaderx, 'copy') < stored(loaderx, 'd')

@@ -25,15 +25,22 @@ static PyObject *ratio(uint64_t bytes, uint64_t stored)
     return stored != 0 ? PyFloat_FromDouble((double)bytes / (double)stored) : Py_NewRef(Py_None);
 }
 
+static PyObject *number_or_none(uint64_t number)
+{
+    return number != 0 ? PyLong_FromUnsignedLongLong(number) : Py_NewRef(Py_None);
+}
+
 static PyObject *field_stat(const lxpy_field *field, const lx_field *more,
                             const lx_field_stats *sums)
 {
     return Py_BuildValue(
-        "{s:O, s:s, s:O, s:s, s:k, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:N}", "name", field->name,
-        "dtype", lx_dtype_get_name(field->type), "shape", field->shape, "compress",
-        lxpy_compression_name(field->compression), "align", (unsigned long)more->align, "present",
-        NUMBER(sums->present), "missing", NUMBER(sums->missing), "inline", NUMBER(sums->inlined),
-        "inline_bytes", NUMBER(sums->inline_bytes), "compressed", NUMBER(sums->compressed), "bytes",
+        "{s:O, s:s, s:O, s:s, s:N, s:N, s:k, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:N}", "name",
+        field->name, "dtype", lx_dtype_get_name(field->type), "shape", field->shape, "compress",
+        lxpy_compression_name(field->compression), "level", number_or_none((uint64_t)field->level),
+        "dictionary_bytes", number_or_none(sums->dictionary_bytes), "align",
+        (unsigned long)more->align, "present", NUMBER(sums->present), "missing",
+        NUMBER(sums->missing), "inline", NUMBER(sums->inlined), "inline_bytes",
+        NUMBER(sums->inline_bytes), "compressed", NUMBER(sums->compressed), "bytes",
         NUMBER(sums->logical_bytes), "stored_bytes", NUMBER(sums->stored_bytes), "ratio",
         ratio(sums->logical_bytes, sums->stored_bytes));
 }

@@ -58,6 +58,16 @@ static lx_status count_field(lx__snapshot *snapshot, size_t field, lx_field_stat
     return status;
 }
 
+static uint64_t dictionary_bytes(const lx__store *store, size_t field)
+{
+    uint32_t position;
+    lx__dict dict = {0};
+    if (lx__schema_find_id(store->meta.schema, lx__schema_field(store->schema, field)->shown.id,
+                           &position))
+        (void)lx__meta_find_dict(&store->meta, position, &dict);
+    return dict.bytes;
+}
+
 /** Returns how many bytes a rebalance would free in a chunk. If all payloads are live, the rest is
  * padding, which a rebalance would write again. */
 static uint64_t dead_bytes(const lx_chunk_stats *chunk)
@@ -80,7 +90,7 @@ static lx_status count_entries(lx__snapshot *snapshot, lx_field_stats *fields,
             (lx_chunk_stats){.id = item->id, .payloads = item->records, .bytes = item->bytes};
     }
     for (size_t i = 0; status == LX_OK && i < snapshot->store->schema->count; i++) {
-        lx_field_stats sums = {0};
+        lx_field_stats sums = {.dictionary_bytes = dictionary_bytes(snapshot->store, i)};
         status = count_field(snapshot, i, &sums, chunks, error);
         if (fields != NULL)
             fields[i] = sums;
