@@ -45,7 +45,6 @@
     fault(INSTALL_CHUNK_SYNC, "new chunks are not synced before meta.json names them")             \
     fault(INSTALL_DIRECTORY_SYNC, "directories are not synced before meta.json names new files")   \
     fault(FIELD_SYNC, "the tables of a new field are not synced")                                  \
-    fault(DICTIONARY_SYNC, "a dictionary is not synced before meta.json names it")                 \
     fault(PENDING_ROWS, "rows are not written to the tables before an install")                    \
     fault(ORPHANS, "the orphans of an interrupted install are not removed")                        \
     fault(OBSOLETE_EARLY, "obsolete files are removed before the install is durable")              \

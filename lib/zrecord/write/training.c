@@ -7,14 +7,13 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 #include "zrecord/write/install.h"
 #include "zrecord/write/reap.h"
 
 /* As many samples as zstd recommends for a dictionary, but not too many bytes of memory. */
 #define SAMPLES_PER_BYTE 100
-#define SAMPLES_MAX LX__SMALLER((size_t)64 << 20, (size_t)64 << 10)
+#define SAMPLES_MAX ((size_t)64 << 20)
 /* A smaller one would hardly contain more than its entropy tables. */
 #define DICTIONARY_MIN 1024
 /* The part of a long value that is worth learning from: the size of a block of zstd. */
@@ -139,7 +138,7 @@ static lx_status write_file(const lx_writer *writer, const char *name, const uin
     if (status != LX_OK)
         return status;
     status = lx__file_write(&file, data, size, 0, error);
-    if (status == LX_OK && !LX__FAULT(DICTIONARY_SYNC))
+    if (status == LX_OK)
         status = lx__sync_or_poison(&file, error);
     lx__file_close(&file);
     return status;

@@ -63,6 +63,69 @@ START_TEST(maintenance_keeps_the_dictionary)
 }
 END_TEST
 
+/** Whichever sync fails, the dataset is as before or has the dictionary, and can be trained. */
+START_TEST(a_failed_sync_leaves_the_dataset_intact)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    for (unsigned fails_at = 1;; fails_at++) {
+        lx_writer *writer = texts_create("d", NULL, 0, 2048);
+        texts_append(writer, 0, 600);
+        commit(writer);
+        lx_dataset *dataset = open_dataset("d");
+        atomic_store(&syncs, 0);
+        atomic_store(&sync_fails_at, fails_at);
+        lx_status status = lx_writer_train_dictionary(writer, "text", dataset, &error);
+        bool all = atomic_load(&syncs) < fails_at;
+        atomic_store(&sync_fails_at, 0);
+        ck_assert_int_eq(status, all ? LX_OK : LX_ERR_POISONED);
+        lx_error_clear(&error);
+        ck_assert_int_eq(lx_writer_close(writer, NULL), all ? LX_OK : LX_ERR_POISONED);
+        writer = records_reopen("d", NULL);
+        status = lx_writer_train_dictionary(writer, "text", dataset, &error);
+        ck_assert(status == LX_OK || (status == LX_ERR_STATE && file_exists("d/text.dict")));
+        lx_error_clear(&error);
+        texts_append(writer, 600, 100);
+        close_writer(writer);
+        unit_ok(lx_dataset_refresh(dataset, NULL, &error));
+        texts_expect(dataset, 700);
+        lx_dataset_close(dataset);
+        unit_ok(lx_dataset_remove("d", &error));
+        if (all)
+            break;
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** A writer that was killed before it named the dictionary in meta.json leaves the file behind. */
+START_TEST(a_leftover_of_an_interrupted_training_is_replaced)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = texts_create("d", NULL, 0, 2048);
+    texts_append(writer, 0, 600);
+    close_writer(writer);
+    file_put("d/text.dict", "left", 4);
+    lx_dataset *reader = open_dataset("d"); /* its lock keeps the file from being removed */
+    writer = records_reopen("d", NULL);
+    unit_ok(lx_writer_train_dictionary(writer, "text", reader, &error));
+    texts_append(writer, 600, 100);
+    close_writer(writer);
+    lx_dataset_close(reader);
+    writer = records_reopen("d", NULL); /* does not take the dictionary for an obsolete file */
+    close_writer(writer);
+    lx_dataset *dataset = open_dataset("d");
+    texts_expect(dataset, 700);
+    lx_dataset_close(dataset);
+    close_writer(texts_create("e", NULL, 0, 2048));
+    file_put("e/text.dict", "left", 4);
+    close_writer(records_reopen("e", NULL));
+    ck_assert(!file_exists("e/text.dict"));
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(reports_what_it_cannot_train_on)
 {
     char *scratch = scratch_make();
@@ -89,4 +152,5 @@ START_TEST(reports_what_it_cannot_train_on)
 END_TEST
 
 UNIT_MAIN("zrecord/train", a_dictionary_is_trained_on_stored_values,
-          maintenance_keeps_the_dictionary, reports_what_it_cannot_train_on)
+          maintenance_keeps_the_dictionary, a_failed_sync_leaves_the_dataset_intact,
+          a_leftover_of_an_interrupted_training_is_replaced, reports_what_it_cannot_train_on)
