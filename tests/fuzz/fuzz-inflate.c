@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A compressed payload: three bytes for its declared length, then the stream. The result must agree
- * with inflate of zlib; and bytes that are deflated here must inflate to the same. */
+ * with inflate of zlib; and bytes that are deflated here must inflate to the same. The same bytes are
+ * a zstd frame, and are compressed into one, which is then damaged. */
 #include "fuzz.h"
 
 #include <zlib.h>
@@ -74,6 +75,41 @@ static void try_deflate(const uint8_t *value, size_t size, int level)
         fuzz_fail("what was deflated does not come back");
 }
 
+#ifdef HAVE_ZSTD
+static lx__inflater *the_zstd_inflater(void)
+{
+    static lx__inflater *inflater;
+    if (inflater == NULL)
+        inflater = need(lx__inflater_new(&lx__zstd));
+    return inflater;
+}
+
+/** Whatever the bytes are, they must not make the codec read or write too far. */
+static bool inflate_frame(const uint8_t *stored, size_t size, size_t value_size)
+{
+    uint8_t *value = guarded_take(&values, VALUE_MAX, value_size);
+    return lx__inflate(the_zstd_inflater(), stored, size, value, value_size);
+}
+
+static void try_frame(const uint8_t *value, size_t size, size_t number)
+{
+    static lx__deflater *deflater;
+    if (deflater == NULL)
+        deflater = need(lx__deflater_new(&lx__zstd, 3));
+    uint8_t *room = guarded_take(&other_values, VALUE_MAX, size - 1);
+    size_t length = lx__deflate(deflater, value, size, room, size - 1);
+    if (length == 0)
+        return;
+    if (length >= size || !inflate_frame(room, length, size) ||
+        memcmp(guarded_take(&values, VALUE_MAX, size), value, size) != 0)
+        fuzz_fail("what was compressed does not come back");
+    if (inflate_frame(room, length, size + 1 < VALUE_MAX ? size + 1 : size - 1))
+        fuzz_fail("a frame has two lengths");
+    room[number % length] ^= (uint8_t)(1 + number / length % 255);
+    (void)inflate_frame(room, length, size);
+}
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {data, size < INPUT_MAX ? size : INPUT_MAX};
@@ -83,5 +119,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         try_inflate(bytes, input.size, value_size);
     if (input.size > 1 && input.size <= VALUE_MAX)
         try_deflate(bytes, input.size, 1 + (int)(value_size % LEVELS));
+#ifdef HAVE_ZSTD
+    if (input.size != 0 && value_size != 0)
+        (void)inflate_frame(bytes, input.size, value_size);
+    if (input.size > 1 && input.size <= VALUE_MAX)
+        try_frame(bytes, input.size, value_size);
+#endif
     return 0;
 }
