@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A compressed payload: three bytes for its declared length, then the stream. The result must agree
- * with inflate of zlib; and bytes that are deflated here must inflate to the same. The same bytes are
- * a zstd frame, and are compressed into one, which is then damaged. */
+ * with inflate of zlib; and bytes that are deflated here must inflate to the same. The same bytes
+ * are a zstd frame, and are compressed into one, which is then damaged. */
 #include "fuzz.h"
 
 #include <zlib.h>

@@ -54,6 +54,20 @@ def test_a_dictionary_is_trained_during_an_import(loaderx, folder, texts):
     assert loaderx.json('verify', 'copy')['intact'] is True
 
 
+@pytest.mark.parametrize('codec', ['zstd', 'flate'])
+def test_any_number_of_threads_writes_the_same_files(loaderx, folder, texts, codec):
+    more = ['--dictionary', 'x=1k'] if codec == 'zstd' else []
+    written = []
+    for threads in '0', '1', '2', '5':
+        loaderx.text('import', threads, '--npy', texts, '--compress', f'x={codec}', *more,
+                     '--threads', threads)
+        written.append([(path.name, path.read_bytes())
+                        for path in sorted((folder / threads).glob('**/*'))
+                        if path.suffix in ('.zr', '.dict', '.offset')])
+    assert len(written[0]) == 2 + len(more) // 2
+    assert all(files == written[0] for files in written)
+
+
 def test_train(loaderx, folder, texts):
     loaderx.text('import', 'd', '--npy', texts, '--compress', 'x=zstd')
     before = stored(loaderx, 'd')

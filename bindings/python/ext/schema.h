@@ -53,8 +53,8 @@ typedef struct lxpy_description {
     uint32_t dictionary; /**< Size in bytes; 0: none. */
 } lxpy_description;
 
-/** Parses a tuple (name, dtype or "bytes", shape, compress, level, dictionary), in which the last two
- * may be absent; returns -1 with an exception set on failure. */
+/** Parses a tuple (name, dtype or "bytes", shape, compress, level, dictionary). The last two may be
+ * absent. Returns -1 with an exception set on failure. */
 int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyObject *tuple);
 
 /** Returns the name of a compression in loaderx.Field: "raw", "flate" or "zstd". */

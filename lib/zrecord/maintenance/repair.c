@@ -109,6 +109,15 @@ static lx_status add_value(run *self, const lx__found *found)
     return LX_OK;
 }
 
+/** Whether a value is intact, but its dictionary is not. Such values are left alone, because the
+ * dictionary may still be restored from a backup. */
+static bool lacks_dictionary(const lx__found *found)
+{
+    char stem[LX__NAME_SIZE];
+    const char *slash = strrchr(found->error.path, '/');
+    return lx__name_split_dict(slash != NULL ? slash + 1 : found->error.path, stem);
+}
+
 /** Handles a finding of the scanner. */
 static lx_status take(void *user, const lx__found *found)
 {
@@ -118,7 +127,9 @@ static lx_status take(void *user, const lx__found *found)
     lx_repair_action action = LX_REPAIR_ACTION_DROP;
     lx_status status = LX_OK;
     lx_error_clear(&self->why); /* damage does not end the scan */
-    if (found->file == LX__NO_FILE) {
+    if (found->file == LX__NO_FILE && lacks_dictionary(found)) {
+        action = LX_REPAIR_ACTION_NONE;
+    } else if (found->file == LX__NO_FILE) {
         action = deletes ? LX_REPAIR_ACTION_DELETE : LX_REPAIR_ACTION_MISSING;
         status = add_value(self, found);
     } else if (found->file < fields) {

@@ -536,6 +536,17 @@ START_TEST(gives_advice_if_nothing_can_be_repaired)
     ck_assert_int_eq(found.findings[0].action, LX_REPAIR_ACTION_NONE);
     expect_error(status, LX_ERR_CORRUPT, "dictionary", "x.dict");
     ck_assert(!result.changed);
+    /* The values that need it are kept: the file may be restored from a backup. */
+    golden_copy("zstd-frames");
+    remove_tree("d");
+    ck_assert_int_eq(rename("zstd-frames", "d"), 0);
+    file_flip("d/x.dict", 100);
+    status = repair(APPLY, &found, &result, &error);
+    expect_error(status, LX_ERR_CORRUPT, "dictionary", "x.dict");
+    ck_assert(!result.changed && result.missing == 0 && result.deleted == 0);
+    ck_assert_uint_eq(found.count, WITH_ZSTD ? 2 : 1);
+    file_flip("d/x.dict", 100);
+    unit_ok(repair(APPLY, &found, &result, &error));
     scratch_remove(scratch);
 }
 END_TEST
