@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/value-reader.h"
+#include "zrecord/write/alter.h"
 #include "zrecord/write/install.h"
 
 /* How many values are measured to find out how many samples are needed. */
@@ -18,27 +19,33 @@ typedef struct job {
     size_t capacity;
 } job;
 
+static lx_status read_value(job *self, uint64_t index, lx__value *value, lx_error *error)
+{
+    lx_status status = lx__value_find(&self->reader, self->field, index, value, error);
+    if (status == LX_OK)
+        status = lx__value_fetch(&self->reader, self->field, index, value, NULL, error);
+    if (status == LX_OK)
+        status = lx__snapshot_verify_now(self->from, self->field, index, value, error);
+    if (status != LX_OK || value->data == NULL)
+        return status;
+    if (!lx__reserve(&self->buffer, &self->capacity, value->entry.logical))
+        return lx__fail_memory(error, "a sample");
+    return lx__value_decode(&self->reader, self->field, index, value, self->buffer, error);
+}
+
 /** Reads a value and adds it to the samples; leaves out missing and damaged values. */
 static lx_status take(job *self, uint64_t index, lx__samples *samples, lx_error *error)
 {
     lx__value value;
-    lx_status status = lx__value_find(&self->reader, self->field, index, &value, NULL);
-    if (status == LX_OK)
-        status = lx__value_fetch(&self->reader, self->field, index, &value, NULL, NULL);
-    if (status == LX_OK)
-        status = lx__snapshot_verify_now(self->from, self->field, index, &value, NULL);
-    if (status == LX_OK && (value.data == NULL || lx__entry_is_inline(&value.entry)))
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = read_value(self, index, &value, &why);
+    if (status == LX_OK && value.data != NULL &&
+        !lx__samples_add(samples, self->buffer, value.entry.logical))
+        status = lx__fail_memory(&why, "a sample");
+    if (status == LX_ERR_CORRUPT || lx__file_is_unreadable(&why))
         return LX_OK;
-    if (status == LX_OK && !lx__reserve(&self->buffer, &self->capacity, value.entry.logical))
-        return lx__fail_memory(error, "a sample");
-    if (status == LX_OK)
-        status = lx__value_decode(&self->reader, self->field, index, &value, self->buffer, error);
-    if (status == LX_OK && !lx__samples_add(samples, self->buffer, value.entry.logical))
-        return lx__fail_memory(error, "a sample");
-    if (status == LX_ERR_CORRUPT || status == LX_ERR_IO) {
-        lx_error_clear(error);
-        return LX_OK;
-    }
+    if (status != LX_OK)
+        lx__error_propagate(error, &why);
     return status;
 }
 

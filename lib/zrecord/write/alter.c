@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Adds, drops and renames fields, and changes how they are compressed. See doc/zrecord-format.md,
  * 11.5 and 4.8. */
+#include "zrecord/write/alter.h"
+
 #include <stdio.h>
 #include <string.h>
 

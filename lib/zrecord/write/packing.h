@@ -33,11 +33,6 @@ int lx__packing_level(const lx_writer *writer, const lx_field *field);
 lx_status lx__packings_make(lx_writer *writer, const lx__meta *meta, const lx_schema *schema,
                             lx__packing **packings, lx_error *error);
 
-/** Sets the level and the wanted size of the dictionary of a field, as part of a call that installs
- * a generation. */
-lx_status lx__alter_packing(lx_writer *writer, const char *name, int level, uint32_t dictionary,
-                            lx_error *error);
-
 /** Adds a dictionary for the field with the id @p field; takes it over if it succeeds. */
 lx_status lx__dictionary_list_add(lx__dictionary_list *list, uint32_t field, int level,
                                   lx__dictionary *dictionary, lx_error *error);

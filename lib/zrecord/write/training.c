@@ -125,18 +125,22 @@ void lx__training_take(lx__training *training, size_t field, const void *data, u
 
 /* ---- training */
 
+/** Writes the file, replacing one that an interrupted training left. @p made says whether there is a
+ * new file now, even after a failure. */
 static lx_status write_file(const lx_writer *writer, const char *name, const uint8_t *data,
-                            size_t size, lx_error *error)
+                            size_t size, bool *made, lx_error *error)
 {
     lx__file file;
     bool present;
+    *made = false;
     lx_status status = lx__file_is_regular(&writer->directory, name, &present, error);
-    if (status == LX_OK && present) /* left by an interrupted training */
+    if (status == LX_OK && present)
         status = lx__file_remove(&writer->directory, name, error);
     if (status == LX_OK)
         status = lx__file_open(&file, &writer->directory, name, O_RDWR | O_CREAT | O_EXCL, error);
     if (status != LX_OK)
         return status;
+    *made = true;
     status = lx__file_write(&file, data, size, 0, error);
     if (status == LX_OK)
         status = lx__sync_or_poison(&file, error);
@@ -150,16 +154,17 @@ static lx_status install(lx_writer *writer, size_t position, const uint8_t *data
 {
     char name[LX__NAME_SIZE];
     lx__install next;
+    bool made = false;
     const lx__dict sum = {.bytes = size, .crc = lx__crc32c(0, data, size)};
     lx__dict_name(lx__schema_field(writer->meta.schema, position)->stem, name);
     lx_status status = lx__install_begin(&next, writer, error);
     if (status == LX_OK)
-        status = write_file(writer, name, data, size, error);
+        status = write_file(writer, name, data, size, &made, error);
     if (status == LX_OK)
         status = lx__meta_set_dict(&next.meta, position, &sum, error);
     if (status == LX_OK)
         status = lx__install_finish(&next, error);
-    if (status != LX_OK && !next.named)
+    if (made && !next.done && !next.named)
         (void)lx__file_remove(&writer->directory, name, NULL);
     lx__install_end(&next);
     return status;
@@ -200,7 +205,7 @@ lx_status lx__dictionary_install(lx_writer *writer, const lx__samples *samples, 
         status = install(writer, samples->field, data, size, error);
         if (status == LX_OK)
             writer->packings[samples->field].dictionary = dictionary;
-        else
+        else /* the newest item is that of this dictionary, and no field has this id */
             writer->dictionaries.items[writer->dictionaries.count - 1].field = UINT32_MAX;
     }
     lx_error_locate(error, writer->directory.path, field->name, LX_NONE, LX_NONE);

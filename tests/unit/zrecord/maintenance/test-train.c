@@ -140,6 +140,16 @@ START_TEST(reports_what_it_cannot_train_on)
     unit_refuses_null(lx_writer_train_dictionary(writer, NULL, dataset, &error), "name");
     unit_refuses_null(lx_writer_train_dictionary(writer, "text", NULL, &error), "from");
     unit_refuses_null(lx_writer_train_dictionary(NULL, "text", dataset, &error), "writer");
+    /* A file of another program is left alone. */
+    texts_append(writer, 3, 600);
+    commit(writer);
+    ck_assert_int_eq(mkdir("d/text.dict", 0700), 0);
+    lx_dataset_close(dataset);
+    dataset = open_dataset("d");
+    ck_assert_int_ne(lx_writer_train_dictionary(writer, "text", dataset, &error), LX_OK);
+    lx_error_clear(&error);
+    ck_assert_int_eq(rmdir("d/text.dict"), 0);
+    texts_append(writer, 603, 100);
     unit_ok(lx_writer_add_field(writer, "more", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
     unit_fails(lx_writer_train_dictionary(writer, "more", dataset, &error), LX_ERR_NOT_FOUND);
     lx_dataset_close(dataset);
