@@ -187,7 +187,7 @@ def test_a_library_without_the_codec(has_zstd, tmp_path):
             dataset['text'][0]
         assert caught.value.status == 'LX_ERR_UNSUPPORTED'
         assert (caught.value.field, caught.value.record) == ('text', 0)
-    with lx.open(path, mode='a') as writer:
+    with lx.open(path, mode='r+') as writer:
         with pytest.raises(lx.LoaderxError, match='zstd'):
             writer.add_field('more', lx.Field(bytes, compress='zstd'))
     with pytest.raises(lx.LoaderxError, match='zstd'):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dictionaries that are trained on the values of a dataset. */
+#include "../../scarce.h"
 #include "../texts.h"
 
 START_TEST(a_dictionary_is_trained_on_stored_values)
@@ -98,6 +99,52 @@ START_TEST(a_failed_sync_leaves_the_dataset_intact)
 }
 END_TEST
 
+/** Whichever allocation fails, the dataset is as before or has the dictionary. */
+START_TEST(a_failed_allocation_leaves_the_dataset_intact)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    int failures = 0;
+    lx_status status = LX_ERR_NOMEM;
+    lx_writer *writer = texts_create("d", NULL, 0, 2048);
+    texts_append(writer, 0, 600);
+    commit(writer);
+    lx_dataset *dataset = open_dataset("d");
+    for (int left = 0; status == LX_ERR_NOMEM; left++) {
+        ck_assert(!file_exists("d/text.dict"));
+        scarce_begin(left);
+        status = lx_writer_train_dictionary(writer, "text", dataset, &error);
+        lx_set_allocator(NULL, NULL);
+        failures += status == LX_ERR_NOMEM;
+        ck_assert_int_eq(error.status, status);
+        lx_error_clear(&error);
+    }
+    ck_assert_int_eq(status, LX_OK);
+    ck_assert_int_gt(failures, 5);
+    texts_append(writer, 600, 100);
+    close_writer(writer);
+    unit_ok(lx_dataset_refresh(dataset, NULL, &error));
+    texts_expect(dataset, 700);
+    lx_dataset_close(dataset);
+    /* The same when the dictionary is loaded. */
+    for (int left = 0;; left++) {
+        uint8_t got[VALUE_MAX];
+        uint64_t size;
+        bool there;
+        dataset = open_dataset("d");
+        scarce_begin(left);
+        status = read_value(dataset, 0, 699, got, &size, &there, &error);
+        lx_set_allocator(NULL, NULL);
+        lx_error_clear(&error);
+        lx_dataset_close(dataset);
+        if (status == LX_OK)
+            break;
+        ck_assert_int_eq(status, LX_ERR_NOMEM);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 /** A writer that was killed before it named the dictionary in meta.json leaves the file behind. */
 START_TEST(a_leftover_of_an_interrupted_training_is_replaced)
 {
@@ -163,4 +210,5 @@ END_TEST
 
 UNIT_MAIN("zrecord/train", a_dictionary_is_trained_on_stored_values,
           maintenance_keeps_the_dictionary, a_failed_sync_leaves_the_dataset_intact,
+          a_failed_allocation_leaves_the_dataset_intact,
           a_leftover_of_an_interrupted_training_is_replaced, reports_what_it_cannot_train_on)
