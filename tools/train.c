@@ -88,7 +88,8 @@ static lx_status do_request(const request *r, lx_error *error)
     lx_status status = dataset_open_writer(r->path, NULL, &writer, error);
     if (status != LX_OK)
         return status;
-    status = dataset_open_with(r->from != NULL ? r->from : r->path, NULL, &from, error);
+    if (r->from != NULL)
+        status = dataset_open_with(r->from, NULL, &from, error);
     if (status == LX_OK)
         status = train(r, writer, from, error);
     lx_dataset_close(from);

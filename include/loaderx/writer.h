@@ -682,19 +682,21 @@ LX_API lx_status lx_writer_set_compression(lx_writer *writer, const char *name, 
  *
  * @param[in]  writer  The writer.
  * @param[in]  name    The name of the field in both datasets.
- * @param[in]  from    A dataset that is open for reading: that of the writer itself, or another.
+ * @param[in]  from    The dataset to train on, open for reading; NULL: that of the writer, with the
+ *                     records of all earlier calls.
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK             The field has a dictionary, which is durable.
  * @retval LX_ERR_NOT_FOUND  One of the datasets has no field with that name.
- * @retval LX_ERR_ARGUMENT   The field is not compressed with #LX_COMPRESSION_ZSTD, or a pointer is
- *                           NULL.
+ * @retval LX_ERR_ARGUMENT   The field is not compressed with #LX_COMPRESSION_ZSTD, or @p writer or
+ *                           @p name is NULL.
  * @retval LX_ERR_UNSUPPORTED  This library was built without libzstd.
  * @retval LX_ERR_STATE      The field already has a dictionary; or @p from has too few values, or
  *                           values that are too short or have nothing in common; or a transaction
  *                           is open, or the writer has sealed the dataset.
  * @retval LX_ERR_POISONED   A sync failed, and it is unknown whether the field has a dictionary.
- * @return Otherwise, any status that lx_writer_commit() or lx_dataset_refresh() returns.
+ * @return Otherwise, any status that lx_writer_commit(), lx_dataset_open() or lx_dataset_refresh()
+ *         returns.
  */
 LX_API lx_status lx_writer_train_dictionary(lx_writer *writer, const char *name, lx_dataset *from,
                                             lx_error *error);

@@ -150,8 +150,12 @@ PyObject *lxpy_writer_train_dictionary(PyObject *object, PyObject *const *args, 
     lxpy_reading from;
     training with;
     if (lxpy_arguments("_train_dictionary", names, 2, 2, args, count, kwnames, values) < 0 ||
-        (with.name = lxpy_text(values[0], names[0])) == NULL ||
-        lxpy_dataset_check(self->state, values[1], names[1]) < 0 ||
+        (with.name = lxpy_text(values[0], names[0])) == NULL)
+        return NULL;
+    with.from = NULL;
+    if (values[1] == Py_None)
+        return change_fields(self, train_dictionary, &with);
+    if (lxpy_dataset_check(self->state, values[1], names[1]) < 0 ||
         lxpy_reading_begin(&from, values[1]) < 0)
         return NULL;
     with.from = from.handle;

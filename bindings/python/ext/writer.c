@@ -314,7 +314,7 @@ static PyMethodDef writer_methods[] = {
      "Set the level and the dictionary size of a field; 0 stands for None."},
     {"_train_dictionary", FAST lxpy_writer_train_dictionary, METH_FASTCALL | METH_KEYWORDS,
      "_train_dictionary($self, name, dataset)\n--\n\n"
-     "Train the dictionary of a field on values of a dataset."},
+     "Train the dictionary of a field on values of a dataset; None stands for this dataset."},
     {"_rebalance", lxpy_writer_rebalance, METH_O,
      "_rebalance($self, progress)\n--\n\n"
      "Write all values to new chunks."},

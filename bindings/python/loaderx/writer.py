@@ -105,7 +105,7 @@ class Writer(_core.Writer):
             else 110 KiB.
         source : Dataset or path, optional
             The dataset whose values to train on; it has a field with the same name. By default,
-            the records of this dataset, as of the last commit.
+            this dataset, including the records of previous calls.
 
         Raises
         ------
@@ -113,10 +113,10 @@ class Writer(_core.Writer):
             ``'LX_ERR_STATE'``: the field already has a dictionary, or its values are too few, too
             short, or have nothing in common.
         """
-        if isinstance(source, Dataset):
+        if source is None or isinstance(source, Dataset):
             self._train_dictionary(name, source)
             return
-        with Dataset(self.path if source is None else source) as dataset:
+        with Dataset(source) as dataset:
             self._train_dictionary(name, dataset)
 
     def rebalance(self, progress: Progress = True) -> Dict[str, Any]:

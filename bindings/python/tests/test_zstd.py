@@ -119,6 +119,17 @@ def test_a_dictionary_can_be_trained_later(zstd, tmp_path):
     assert stored(path) - before < 0.8 * before
 
 
+def test_a_dictionary_can_be_trained_within_a_block(zstd, tmp_path):
+    values = texts(1500)
+    with lx.create(tmp_path / 'd', {'text': lx.Field(bytes, compress='zstd')}) as writer:
+        writer.extend(text=values)
+        writer.train_dictionary('text')
+        writer.extend(text=values)
+    assert (tmp_path / 'd' / 'text.dict').exists()
+    with lx.open(tmp_path / 'd') as dataset:
+        assert list(dataset['text'][:]) == values * 2
+
+
 def test_too_few_values_for_a_dictionary(zstd, tmp_path):
     with lx.create(tmp_path / 'd', {'text': lx.Field(bytes, compress='zstd',
                                                      dictionary='train')}) as writer:

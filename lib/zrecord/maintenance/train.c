@@ -12,6 +12,7 @@
 
 typedef struct job {
     const char *name;
+    lx_dataset *dataset;
     lx__snapshot *from;
     size_t field; /* position in the other dataset */
     lx__value_reader reader;
@@ -91,48 +92,66 @@ static lx_status check(const lx_writer *writer, size_t position, lx_error *error
     return status;
 }
 
+/** Collects samples and trains the dictionary of the field at @p position. */
+static lx_status train_on(job *self, lx_writer *writer, size_t position, uint32_t size,
+                          lx_error *error)
+{
+    lx__samples samples;
+    lx__samples_begin(&samples, position, size);
+    self->reader = lx__value_reader_of(self->from);
+    lx_status status = collect(self, &samples, error);
+    if (status == LX_OK)
+        status = lx__dictionary_install(writer, &samples, error);
+    lx__value_reader_end(&self->reader);
+    lx__free(self->buffer);
+    lx__samples_end(&samples);
+    return status;
+}
+
+static lx_status train_from(job *self, lx_writer *writer, size_t position, uint32_t size,
+                            lx_dataset *from, lx_error *error)
+{
+    lx_status status = lx_schema_find_field(from->schema, self->name, &self->field, error);
+    if (status == LX_OK)
+        status = lx__dataset_pin_newest(from, &self->from, error);
+    if (status != LX_OK)
+        return status;
+    status = train_on(self, writer, position, size, error);
+    lx__snapshot_unref(self->from);
+    return status;
+}
+
+/** Runs after the commit, so the writer's own dataset has all records of earlier calls. */
 static lx_status train(lx_writer *writer, void *user, lx_error *error)
 {
     job *self = user;
     size_t position;
+    lx_dataset *own = NULL;
     lx_status status = lx_schema_find_field(writer->meta.schema, self->name, &position, error);
     if (status == LX_OK)
         status = check(writer, position, error);
     if (status != LX_OK)
         return status;
     const lx_field *field = &lx__schema_field(writer->meta.schema, position)->shown;
-    if (field->dictionary == 0)
-        status = lx__alter_packing(writer, self->name, field->level, LX_DEFAULT_DICTIONARY, error);
-    lx__samples samples;
-    lx__samples_begin(&samples, position,
-                      lx__schema_field(writer->meta.schema, position)->shown.dictionary);
+    uint32_t size = field->dictionary != 0 ? field->dictionary : LX_DEFAULT_DICTIONARY;
+    if (self->dataset == NULL)
+        status = lx_dataset_open(writer->directory.path, NULL, &own, error);
     if (status == LX_OK)
-        status = collect(self, &samples, error);
-    if (status == LX_OK)
-        status = lx__dictionary_install(writer, &samples, error);
-    if (status == LX_OK) {
-        lx__training_end(&writer->training);
-        lx__training_begin(&writer->training, &writer->meta);
-    }
-    lx__samples_end(&samples);
-    return status;
+        status = train_from(self, writer, position, size, own != NULL ? own : self->dataset, error);
+    lx_dataset_close(own);
+    if (status != LX_OK)
+        return status;
+    lx__training_end(&writer->training);
+    lx__training_begin(&writer->training, &writer->meta);
+    return field->dictionary == 0 ? lx__alter_packing(writer, position, field->level, size, error)
+                                  : LX_OK;
 }
 
 lx_status lx_writer_train_dictionary(lx_writer *writer, const char *name, lx_dataset *from,
                                      lx_error *error)
 {
-    job self = {.name = name};
-    if (name == NULL || from == NULL)
-        return lx__fail_null(error, name == NULL ? "name" : "from");
-    lx_status status = lx_schema_find_field(from->schema, name, &self.field, error);
-    if (status == LX_OK)
-        status = lx__dataset_pin_newest(from, &self.from, error);
-    if (status != LX_OK)
-        return status;
-    self.reader = lx__value_reader_of(self.from);
-    status = lx__install_call(writer, train, &self, error);
-    lx__value_reader_end(&self.reader);
-    lx__free(self.buffer);
-    lx__snapshot_unref(self.from);
-    return status;
+    job self = {.name = name, .dataset = from};
+    if (name == NULL)
+        return lx__fail_null(error, "name");
+    return lx__install_call(writer, train, &self, error);
 }

@@ -363,25 +363,18 @@ static lx_status check_settings(const lx_writer *writer, size_t position, const 
                              error);
 }
 
-static lx_status pack(lx_writer *writer, void *user, lx_error *error)
+lx_status lx__alter_packing(lx_writer *writer, size_t position, int level, uint32_t dictionary,
+                            lx_error *error)
 {
-    const settings *chosen = user;
     change self = {.dropped = SIZE_MAX};
-    size_t position;
-    lx_status status = lx_schema_find_field(writer->meta.schema, chosen->name, &position, error);
-    if (status == LX_OK)
-        status = check_settings(writer, position, chosen, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__install_begin(&self.next, writer, error);
+    lx_status status = lx__install_begin(&self.next, writer, error);
     if (status == LX_OK)
         status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
     if (status == LX_OK) {
         lx_field *field = &self.schema->fields[position]->shown;
-        field->level = chosen->level;
-        field->dictionary = chosen->dictionary;
-        status = lx__meta_set_packing(&self.next.meta, position, chosen->level, chosen->dictionary,
-                                      error);
+        field->level = level;
+        field->dictionary = dictionary;
+        status = lx__meta_set_packing(&self.next.meta, position, level, dictionary, error);
     }
     if (status == LX_OK)
         status = finish(&self, error);
@@ -389,11 +382,16 @@ static lx_status pack(lx_writer *writer, void *user, lx_error *error)
     return status;
 }
 
-lx_status lx__alter_packing(lx_writer *writer, const char *name, int level, uint32_t dictionary,
-                            lx_error *error)
+static lx_status pack(lx_writer *writer, void *user, lx_error *error)
 {
-    settings chosen = {name, level, dictionary};
-    return pack(writer, &chosen, error);
+    const settings *chosen = user;
+    size_t position;
+    lx_status status = lx_schema_find_field(writer->meta.schema, chosen->name, &position, error);
+    if (status == LX_OK)
+        status = check_settings(writer, position, chosen, error);
+    return status == LX_OK
+               ? lx__alter_packing(writer, position, chosen->level, chosen->dictionary, error)
+               : status;
 }
 
 lx_status lx_writer_set_compression(lx_writer *writer, const char *name, int level,

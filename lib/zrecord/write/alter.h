@@ -8,9 +8,9 @@
 
 #include "zrecord/write/writer.h"
 
-/** Sets the level and the wanted size of the dictionary of a field, as part of a call that installs
- * a generation. */
-lx_status lx__alter_packing(lx_writer *writer, const char *name, int level, uint32_t dictionary,
+/** Sets the level and the wanted size of the dictionary of the field at @p position, as part of a
+ * call that installs a generation. Does not check them. */
+lx_status lx__alter_packing(lx_writer *writer, size_t position, int level, uint32_t dictionary,
                             lx_error *error);
 
 #endif

@@ -25,6 +25,8 @@ void lx__samples_begin(lx__samples *samples, size_t field, uint32_t dictionary)
 {
     uint64_t wanted = (uint64_t)dictionary * SAMPLES_PER_BYTE;
     *samples = (lx__samples){.field = field,
+                             .dictionary = dictionary < DICTIONARY_MIN ? DICTIONARY_MIN
+                                                                       : dictionary,
                              .wanted = wanted < SAMPLES_MAX ? (size_t)wanted : SAMPLES_MAX};
 }
 
@@ -125,8 +127,8 @@ void lx__training_take(lx__training *training, size_t field, const void *data, u
 
 /* ---- training */
 
-/** Writes the file, replacing one that an interrupted training left. @p made says whether there is a
- * new file now, even after a failure. */
+/** Writes the file, replacing one that an interrupted training left. @p made says whether there is
+ * a new file now, even after a failure. */
 static lx_status write_file(const lx_writer *writer, const char *name, const uint8_t *data,
                             size_t size, bool *made, lx_error *error)
 {
@@ -189,10 +191,8 @@ static lx_status prepare(lx_writer *writer, size_t position, const uint8_t *data
 lx_status lx__dictionary_install(lx_writer *writer, const lx__samples *samples, lx_error *error)
 {
     const lx_field *field = &lx__schema_field(writer->meta.schema, samples->field)->shown;
-    size_t size, capacity = field->dictionary;
+    size_t size, capacity = samples->dictionary;
     lx__dictionary *dictionary;
-    if (capacity < DICTIONARY_MIN)
-        capacity = DICTIONARY_MIN;
     uint8_t *data = lx__alloc(capacity);
     if (data == NULL)
         return lx__fail_memory(error, "a dictionary");

@@ -13,8 +13,9 @@
 
 /** Samples of the values of one field, one after another. */
 typedef struct lx__samples {
-    size_t field;  /**< Position in the schema. */
-    size_t wanted; /**< The samples are enough when they have this many bytes. */
+    size_t field;        /**< Position in the schema. */
+    uint32_t dictionary; /**< Maximum size of the dictionary. */
+    size_t wanted;       /**< The samples are enough when they have this many bytes. */
     uint8_t *data;
     size_t used, capacity;
     size_t *sizes;

@@ -37,6 +37,22 @@ START_TEST(a_dictionary_is_trained_on_stored_values)
 }
 END_TEST
 
+START_TEST(a_writer_trains_on_its_own_records)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = texts_create("d", NULL, 3, 4096);
+    texts_append(writer, 0, 600);
+    unit_ok(lx_writer_train_dictionary(writer, "text", NULL, &error)); /* commits them */
+    texts_append(writer, 600, 600);
+    close_writer(writer);
+    lx_dataset *dataset = open_dataset("d");
+    texts_expect(dataset, 1200);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(maintenance_keeps_the_dictionary)
 {
     char *scratch = scratch_make();
@@ -185,7 +201,6 @@ START_TEST(reports_what_it_cannot_train_on)
     ck_assert(!file_exists("d/text.dict"));
     unit_fails(lx_writer_train_dictionary(writer, "none", dataset, &error), LX_ERR_NOT_FOUND);
     unit_refuses_null(lx_writer_train_dictionary(writer, NULL, dataset, &error), "name");
-    unit_refuses_null(lx_writer_train_dictionary(writer, "text", NULL, &error), "from");
     unit_refuses_null(lx_writer_train_dictionary(NULL, "text", dataset, &error), "writer");
     /* A file of another program is left alone. */
     texts_append(writer, 3, 600);
@@ -198,7 +213,11 @@ START_TEST(reports_what_it_cannot_train_on)
     ck_assert_int_eq(rmdir("d/text.dict"), 0);
     texts_append(writer, 603, 100);
     unit_ok(lx_writer_add_field(writer, "more", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
-    unit_fails(lx_writer_train_dictionary(writer, "more", dataset, &error), LX_ERR_NOT_FOUND);
+    unit_fails(lx_writer_train_dictionary(writer, "more", dataset, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_writer_add_field(writer, "late", LX_BYTES, NULL, 0, LX_COMPRESSION_ZSTD, &error));
+    unit_fails(lx_writer_train_dictionary(writer, "late", dataset, &error), LX_ERR_NOT_FOUND);
+    for (size_t i = 0; i < 3; i++) /* a failure leaves the fields as they were */
+        ck_assert_uint_eq(lx_schema_get_field(lx_writer_get_schema(writer), i)->dictionary, 0);
     lx_dataset_close(dataset);
     dataset = open_dataset("d");
     unit_fails(lx_writer_train_dictionary(writer, "more", dataset, &error), LX_ERR_ARGUMENT);
@@ -209,6 +228,6 @@ START_TEST(reports_what_it_cannot_train_on)
 END_TEST
 
 UNIT_MAIN("zrecord/train", a_dictionary_is_trained_on_stored_values,
-          maintenance_keeps_the_dictionary, a_failed_sync_leaves_the_dataset_intact,
-          a_failed_allocation_leaves_the_dataset_intact,
+          a_writer_trains_on_its_own_records, maintenance_keeps_the_dictionary,
+          a_failed_sync_leaves_the_dataset_intact, a_failed_allocation_leaves_the_dataset_intact,
           a_leftover_of_an_interrupted_training_is_replaced, reports_what_it_cannot_train_on)
