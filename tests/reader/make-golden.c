@@ -18,7 +18,7 @@
 /** The longest value. */
 #define VALUE_MAX 6000
 
-enum schema { ONE, MIXED, BYTES, FLATE, DTYPES, SCHEMAS };
+enum schema { ONE, MIXED, BYTES, FLATE, DTYPES, ZSTD, SCHEMAS };
 
 /** The final state of a dataset. */
 enum end { CLOSED, SEALED, UNSEALED, KILLED, ENDS };
@@ -140,6 +140,13 @@ static void add_fields(struct golden *golden)
         add(golden, "wave", LX_INT32, 1, 64, 0, LX_COMPRESSION_FLATE);
         add(golden, "text", LX_BYTES, 0, 0, 0, LX_COMPRESSION_FLATE);
         break;
+    case ZSTD:
+        add(golden, "wave", LX_INT32, 1, 64, 0, LX_COMPRESSION_ZSTD);
+        add(golden, "text", LX_BYTES, 0, 0, 0, LX_COMPRESSION_ZSTD);
+        add(golden, "flate", LX_BYTES, 0, 0, 0, LX_COMPRESSION_FLATE);
+        need(golden, lx_schema_set_compression(golden->schema, "text",
+                                               (int)(golden->plan.seed % 20), 0, &golden->error));
+        break;
     case DTYPES:
         for (int dtype = LX_BOOL; dtype <= LX_COMPLEX128; dtype++)
             add(golden, lx_dtype_get_name((lx_dtype)dtype), (lx_dtype)dtype, (size_t)dtype % 3, 2,
@@ -209,6 +216,18 @@ static void append(struct golden *golden, uint64_t count, bool stay)
     golden->length += stay ? count : 0;
 }
 
+/** Trains dictionaries on the values so far, if they have enough in common. */
+static void train(struct golden *golden)
+{
+    for (size_t i = 0; i < 2; i++) {
+        lx_error error = LX_ERROR_INIT;
+        const char *field = lx_schema_get_field(golden->schema, i)->name;
+        lx_status status = lx_writer_train_dictionary(golden->writer, field, NULL, &error);
+        if (status != LX_ERR_STATE && status != LX_ERR_UNSUPPORTED)
+            need(golden, status);
+    }
+}
+
 static lx_writer_options *writer_options(struct golden *golden)
 {
     const struct plan *plan = &golden->plan;
@@ -248,7 +267,11 @@ static void make(const struct plan *plan, const char *path)
     add_fields(&golden);
     lx_writer_options *options = writer_options(&golden);
     need(&golden, lx_writer_create(path, golden.schema, options, &golden.writer, &golden.error));
-    append(&golden, plan->length, true);
+    uint64_t before = plan->schema == ZSTD ? plan->length / 2 : 0;
+    append(&golden, before, true);
+    if (before != 0)
+        train(&golden);
+    append(&golden, plan->length - before, true);
     if (plan->end == SEALED || plan->end == UNSEALED)
         seal(&golden);
     if (plan->end == UNSEALED) {
@@ -283,6 +306,10 @@ static struct plan random_plan(uint64_t seed)
                         .chunk_records = mix(seed + 5) % 3 * 50,
                         .durability = (lx_durability)(mix(seed + 6) % 3),
                         .seed = seed};
+#ifndef HAVE_ZSTD
+    if (plan.schema == ZSTD)
+        plan.schema = FLATE;
+#endif
     plan.step = large ? plan.length : 1 + mix(seed + 7) % (plan.length + 1);
     return plan;
 }

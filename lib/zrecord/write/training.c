@@ -23,10 +23,10 @@
 
 void lx__samples_begin(lx__samples *samples, size_t field, uint32_t dictionary)
 {
-    uint64_t wanted = (uint64_t)dictionary * SAMPLES_PER_BYTE;
+    uint32_t size = dictionary < DICTIONARY_MIN ? DICTIONARY_MIN : dictionary;
+    uint64_t wanted = (uint64_t)size * SAMPLES_PER_BYTE;
     *samples = (lx__samples){.field = field,
-                             .dictionary = dictionary < DICTIONARY_MIN ? DICTIONARY_MIN
-                                                                       : dictionary,
+                             .dictionary = size,
                              .wanted = wanted < SAMPLES_MAX ? (size_t)wanted : SAMPLES_MAX};
 }
 
