@@ -21,7 +21,7 @@ typedef enum vector_kind {
     VECTOR_WEIGHTS  /**< Integers, float32 or float64, 0 or more and finite. */
 } vector_kind;
 
-/** A number: real for weights, otherwise word. */
+/** A number: `real` for weights, `word` otherwise. */
 typedef union vector_number {
     uint64_t word;
     double real;

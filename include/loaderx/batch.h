@@ -86,9 +86,9 @@ LX_API const lx_column *lx_batch_get_column(const lx_batch *batch, size_t positi
 LX_API const lx_column *lx_batch_find_column(const lx_batch *batch, const char *name);
 
 /**
- * Returns which values of the column at @p position are present: a byte for each record, which is 0
- * if the value is missing, and otherwise 1. NULL if the column has no such marks, because its
- * policy is not #LX_MISSING_MASK, or if @p position is not less than lx_batch_get_column_count().
+ * Returns which values of the column at @p position are present, as one byte for each record: 0 if
+ * the value is missing, otherwise 1. NULL if the column has no such marks, because its policy is
+ * not #LX_MISSING_MASK, or if @p position is not less than lx_batch_get_column_count().
  */
 LX_API const uint8_t *lx_batch_get_present(const lx_batch *batch, size_t position);
 

@@ -314,7 +314,7 @@ LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint
                                    size_t count, void *out, size_t stride, lx_error *error);
 
 /**
- * Returns the sizes of the records of a field of any type, in the form of the offsets that
+ * Returns the sizes of records of a field of any type, as the offsets that
  * lx_dataset_gather_bytes() takes.
  *
  * @param[in]  dataset  The dataset.

@@ -89,8 +89,8 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
 /**
  * Copies the current snapshot to another directory, file by file: the committed bytes of chunks and
  * tables, the WAL up to the end of the snapshot, and meta.json last. The copy is an independent
- * dataset with the same records and the same UUID. Meanwhile, a writer may continue and even
- * replace files; this does not affect the copy.
+ * dataset with the same records and the same UUID. While the call runs, a writer may continue and
+ * even replace files; this does not affect the copy.
  *
  * The copy is durable when the call returns, and all of its commits are valid on any machine. If
  * the last commit was not synced, the call adds an empty, synced commit to the copy; in this case,

@@ -186,8 +186,8 @@ typedef struct lx_repair_result {
  * @retval LX_ERR_CORRUPT      Something is damaged and was not repaired, because the options do not
  *                             allow it or because it cannot be repaired in place.
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         The options allow changes, and a writer has the dataset open, or
- *                             changed the dataset meanwhile.
+ * @retval LX_ERR_BUSY         The options allow changes, and a writer has the dataset open or
+ *                             changed it during the call.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library; or the options allow changes, and the dataset is on a
  *                             network file system.

@@ -52,8 +52,8 @@ typedef struct lx_column_info {
  * Opens a dataset (if @p path is a directory) or an .npy file (if it is a file).
  *
  * An .npy file must have format version 1.0 to 3.0, and contain a little-endian array in C order,
- * with at least one axis and with elements of an ::lx_dtype. The first axis is the record axis. The
- * only column is "data". The file is memory-mapped.
+ * with at least one axis and with an element type that ::lx_dtype lists. The first axis is the
+ * record axis. The only column is "data". The file is memory-mapped.
  *
  * @param[in]  path     A directory or a file.
  * @param[in]  options  The options for a dataset; NULL for the defaults.
@@ -308,7 +308,7 @@ LX_API lx_status lx_source_save(const lx_source *source, char *text, size_t size
  * Checks whether a source matches an identity that lx_source_save() wrote, by the same rules as
  * lx_loader_restore().
  *
- * @param[in]  source   The source, all of whose columns are compared.
+ * @param[in]  source   The source; all of its columns are compared.
  * @param[in]  text     The identity.
  * @param[in]  changed  Whether to accept records that have changed.
  * @param[out] error    Receives the first failure; may be NULL.

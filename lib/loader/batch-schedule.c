@@ -62,7 +62,7 @@ void lx__batch_schedule_clear(lx__batch_schedule *schedule)
     lx__epoch_table_clear_scratch(&schedule->bounds);
 }
 
-/** Finds the run of epochs that contains the position. It depends on the position alone, so that a
+/** Finds the run of epochs that contains the position. The run depends only on the position, so a
  * resumed loader ends where an uninterrupted one does. */
 void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position)
 {
@@ -85,8 +85,8 @@ static lx_status end(lx__batch_schedule *schedule)
     return LX_END;
 }
 
-/** Counts the rank's batches in an epoch of @p all samples or batches, of which each step takes
- * @p step. */
+/** Counts the rank's batches in an epoch of @p all samples or batches, where each step takes
+ * @p step of them. */
 static uint64_t count_steps(const lx__batch_schedule *schedule, uint64_t all, uint64_t step)
 {
     uint64_t rest = all % step;

@@ -108,7 +108,8 @@ void lx__batch_pool_close(lx__batch_pool *batch_pool);
 lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
                               lx_batch **batch, lx_error *error);
 
-/** Changes the number of records of a batch; it must not exceed the maximum in the layout. */
+/** Changes the number of records of a batch; the number must not exceed the maximum in the
+ * layout. */
 void lx__batch_set_rows(lx_batch *batch, uint64_t rows);
 
 #endif

@@ -131,7 +131,7 @@ void lx_loader_close(lx_loader *loader)
         return;
     lx_loader_cancel(loader);
     if (!is_in_child(loader))
-        lx__fair_mutex_destroy(&loader->mutex); /* waits until all calls of next have returned */
+        lx__fair_mutex_destroy(&loader->mutex); /* waits until all calls to next have returned */
     if (loader->pipeline.executor != NULL)
         lx__pipeline_close(&loader->pipeline);
     if (loader->batch_pool != NULL)
@@ -285,7 +285,8 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
         return status;
     if (status == LX_OK && (*batch)->rows == 0)
         status = pad_empty(loader, batch, end, error);
-    if (status == LX_ERR_CANCELED) /* while it searched: the batch does not count as returned */
+    if (status == LX_ERR_CANCELED) /* canceled during the search: the batch does not count as
+                                      returned */
         return status;
     atomic_store_explicit(&loader->position, end, memory_order_relaxed);
     if (status == LX_OK)
@@ -293,7 +294,8 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
     else
         atomic_fetch_add_explicit(&loader->failures, 1, memory_order_relaxed);
     if (!loader->pipeline.on_caller)
-        (void)fill_pipeline(loader, NULL); /* the next call tries again, and reports a failure */
+        (void)fill_pipeline(loader, NULL); /* if this fails, the next call tries again and reports
+                                              the failure */
     return status;
 }
 

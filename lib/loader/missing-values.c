@@ -60,7 +60,8 @@ lx_status lx_loader_options_set_missing(lx_loader_options *options, const char *
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (policy != LX_MISSING_RAISE && policy != LX_MISSING_ZEROS && policy != LX_MISSING_MASK)
-        return lx_fail(error, LX_ERR_ARGUMENT, "missing must be raise, zeros or mask, not %d",
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the policy for missing values must be raise, zeros or mask, not %d",
                        (int)policy);
     lx__missing_rule rule = {.policy = policy};
     if (column != NULL && (rule.column = lx__strdup(column)) == NULL)
@@ -106,11 +107,12 @@ static lx_status check_rule(const lx__layout *layout, const lx__missing_rule *ru
         i++;
     if (i == layout->count)
         status = lx_fail(error, LX_ERR_NOT_FOUND,
-                         "missing is set for a column that the loader does not read");
+                         "a policy for missing values is set for a column that the loader does not "
+                         "read");
     else if (rule->value != NULL && rule->size != column_of(layout, i)->size)
         status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "the value for missing ones has %zu bytes, but a value of the column has "
-                         "%llu",
+                         "the replacement for missing values has %zu bytes, but a value of the "
+                         "column has %llu",
                          rule->size, (unsigned long long)column_of(layout, i)->size);
     if (status != LX_OK)
         lx_error_locate(error, NULL, rule->column, LX_NONE, LX_NONE);
@@ -149,7 +151,7 @@ lx_status lx__missing_lay_out(lx__layout *layout, const lx_loader_options *optio
     return status;
 }
 
-/* ---- refusing */
+/* ---- rejecting */
 
 /** Fails if any of the @p count records, at most BLOCK, lacks a value in the column. */
 static lx_status check_block(lx_source *source, size_t position, const uint64_t *indices,
@@ -161,8 +163,9 @@ static lx_status check_block(lx_source *source, size_t position, const uint64_t 
     if (none == NULL)
         return status;
     status = lx_fail(error, LX_ERR_MISMATCH,
-                     "the column has missing values, which would read as zeros: set missing to "
-                     "mask, zeros or a value, or leave the records out with a subset");
+                     "the column has missing values, which would read as zeros: set a policy for "
+                     "missing values (mask, zeros or a replacement), or use a subset without these "
+                     "records");
     lx_error_locate(error, NULL, lx_source_get_column(source, position)->name,
                     indices[none - present], LX_NONE);
     return status;
@@ -241,7 +244,7 @@ lx_status lx__missing_apply(lx_source *source, lx_batch *batch, lx_error *error)
             status = replace_column(source, batch, i, error);
         else if (some && column->policy == LX_MISSING_RAISE && layout->source->live)
             status = check_records(source, layout->positions[i], batch->indices, batch->rows,
-                                   error); /* again, because a live dataset changes */
+                                   error); /* checked again, because a live dataset changes */
     }
     return status;
 }

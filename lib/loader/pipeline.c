@@ -284,7 +284,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
 {
     lx__job *job = oldest(pipeline);
     if (pipeline->on_caller) {
-        /* In the same parts as on threads, so that the same failure is reported. */
+        /* Runs the same parts as threads would, so that the same failure is reported. */
         for (size_t part = 0; part < job->task.parts && job->status == LX_OK; part++)
             run(&job->task, part);
         finish(&job->task, false);

@@ -156,7 +156,7 @@ def test_json_contains_the_options(loaderx, folder):
      'the value is 2^64 - 1, which is not allowed for indices'),
     (npy_bytes(np.zeros(3)), 'the elements are float64, but indices must be integers'),
     (npy_bytes(np.zeros(3, bool)), 'the elements are bool, but indices must be integers'),
-    (npy_bytes(np.zeros((3, 2), int)), 'the array has 2 axes, but indices must have one'),
+    (npy_bytes(np.zeros((3, 2), int)), 'has 2 axes, but an array of indices must have one'),
     (npy_bytes(np.arange(9))[:-1], 'truncated or damaged'),
     (npy_bytes(np.arange(9)) + b'x', 'follow the 9 records'),
     (gzip.compress(npy_bytes(np.array([1]), header="{'descr': '<i8', 'fortran_order': False, "

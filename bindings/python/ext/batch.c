@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts a batch to Python: to a Batch, a dict of arrays over one Memory that owns the batch. */
+/* Converts a batch to a Python Batch: a dict of arrays over one Memory, which owns the batch. */
 #include "batch.h"
 #include "target.h"
 
@@ -140,7 +140,7 @@ static int set_origin(lxpy_state *state, PyObject *dict, const lx_batch *batch)
     int result = -1;
     if (position != NULL && PyObject_SetAttr(dict, LXPY(state, POSITION), position) == 0 &&
         shape != NULL && lxpy_target_make(&target, state, shape, state->dtypes[LX_INT64]) == 0) {
-        /* a source with 2**63 records or more contains no data */
+        /* the indices fit in int64: a source that contains data has fewer than 2^63 records */
         memcpy(target.view.buf, lx_batch_get_indices(batch), (size_t)rows * sizeof(int64_t));
         result = PyObject_SetAttr(dict, LXPY(state, INDEX), target.object);
         lxpy_target_drop(&target);

@@ -23,7 +23,7 @@ static unsigned long exit_thread;
 static void raise_closed(lxpy_state *state, const char *text)
 {
     if (exiting && PyThread_get_thread_ident() != exit_thread && !lxpy_in_transform(NULL))
-        PyErr_SetNone(PyExc_SystemExit); /* threading ignores it silently */
+        PyErr_SetNone(PyExc_SystemExit); /* the threading module ignores this exception silently */
     else
         lxpy_raise_status(state, LX_ERR_STATE, text);
 }
@@ -390,7 +390,8 @@ PyObject *lxpy_engine_peek(lxpy_engine *self)
         self->kept_at = before;
     } else if ((value != NULL || PyErr_Occurred()) && self->loader != NULL &&
                lxpy_engine_tell(self) > before) {
-        /* The batch failed, or another thread has peeked in the meantime: it must be read again. */
+        /* The batch failed, or another thread has peeked in the meantime: the next call must read
+         * the batch again. */
         self->interrupted = true;
         self->interrupted_at = before;
     }
@@ -410,7 +411,8 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
         if (repeat_interrupted(self) < 0 || enter(self) < 0)
             return NULL;
         lx_loader *loader = self->loader;
-        /* Another thread may have ended the pass; a start or a state may lie beyond the end. */
+        /* Another thread may have ended the pass, and a start position or a state may lie beyond
+         * the end. */
         if (lxpy_pass_has_ended(pass) || lx_loader_tell(loader) >= self->end)
             status = LX_END;
         else

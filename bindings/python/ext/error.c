@@ -71,7 +71,7 @@ static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
 /** Creates an OSError, which chooses its subclass by the error number. */
 static PyObject *os_error_new(int number, const lx_error *error)
 {
-    lx_error rest = *error; /* without the path: OSError itself stores and shows it */
+    lx_error rest = *error; /* without the path, which OSError itself stores and shows */
     rest.path[0] = '\0';
     PyObject *text = describe(&rest), *path = path_or_none(error->path), *exception = NULL;
     if (text != NULL && path != NULL)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Loader: returns batches. The implementation is in engine.c.
  *
- * A Loader is its own iterator, which can continue whenever its epochs have ended. loaderx.Loader
- * gives each of its passes a Loader and an iterator that ends with the pass (pass.c). */
+ * A Loader is its own iterator: when its epochs have ended, it can continue with the next ones. For
+ * each of its passes, loaderx.Loader uses a Loader and an iterator that ends with the pass
+ * (pass.c). */
 #include "engine.h"
 #include "log.h"
 
@@ -12,8 +13,9 @@
 typedef struct loader {
     PyObject_HEAD
     lxpy_engine *engine;
-    uint64_t past_ns;            /* time of the earlier passes */
-    uint64_t begun_ns, ended_ns; /* when the first call of next() began, and the last one ended */
+    uint64_t past_ns;            /* total time of the earlier passes */
+    uint64_t begun_ns, ended_ns; /* when the first call to next() of this pass began, and when the
+                                    last one ended */
     PyObject *pass;              /**< The iterator that has not ended, borrowed; or NULL. */
 } loader;
 
@@ -348,10 +350,12 @@ static PyObject *loader_peek(PyObject *object, PyObject *ignored)
     return value;
 }
 
-/** Returns the time from the first call of next() of each pass to the end of the last one. */
+/** Returns the total time of all passes, each from the start of its first call to next() to the end
+ * of its last. */
 static uint64_t time_of(const loader *self)
 {
-    uint64_t end = self->ended_ns != 0 ? self->ended_ns : self->begun_ns; /* within the first */
+    /* During the first call, ended_ns is 0. */
+    uint64_t end = self->ended_ns != 0 ? self->ended_ns : self->begun_ns;
     return self->past_ns + (end - self->begun_ns);
 }
 
@@ -504,7 +508,7 @@ static PyMethodDef loader_methods[] = {
      "transforms and reads. Arrays of earlier batches remain valid. Further calls have no effect."},
     {"cancel", loader_cancel, METH_NOARGS,
      "cancel()\n--\n\n"
-     "Make all current and later calls of ``next()`` raise LoaderxError (LX_ERR_CANCELED)."},
+     "Make all current and later calls to ``next()`` raise LoaderxError (LX_ERR_CANCELED)."},
     {"_check_transform", loader_check_transform, METH_NOARGS, NULL},
     {"_peek", loader_peek, METH_NOARGS, NULL},
     {"_iterate", loader_iterate, METH_NOARGS, NULL},

@@ -128,7 +128,7 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
         return -1;
     if (compression > LX_COMPRESSION_FLATE) {
         lxpy_raise_status(state, LX_ERR_UNSUPPORTED,
-                          "cannot create field '%s': this library lacks the %s codec: use "
+                          "cannot create field '%s': this library lacks the %s codec; use "
                           "compress='raw' or 'flate'",
                           d->name, compressions[compression]);
         return -1;

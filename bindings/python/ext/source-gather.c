@@ -43,7 +43,7 @@ static int add_target(lxpy_state *state, PyObject *arrays, const lx_column_info 
     return result;
 }
 
-/** What a call of gather() reads: for each column, the destination and the marks of its records. */
+/** What a call to gather() reads: for each column, the destination and the marks of its records. */
 typedef struct gathering {
     size_t columns;
     lx_target *targets;

@@ -21,7 +21,7 @@ Columns = Mapping[str, Tuple[np.dtype[Any], Tuple[int, ...]]]
 def _rule(name: str, what: Any, dtype: np.dtype[Any], shape: Tuple[int, ...]) -> Rule:
     if isinstance(what, str):
         if what not in _POLICIES:
-            raise ValueError(f'missing: {what!r} for the field {name!r} is none of '
+            raise ValueError(f'missing: {what!r} for the field {name!r} is not one of '
                              f'{", ".join(map(repr, _POLICIES))}; any other value must be a number '
                              'or an array')
         return name, what

@@ -26,7 +26,7 @@ class Batch(Dict[str, Any]):
         have the same number of batches. An evaluation must leave them out.
     index : array of int64
         The index of each record in the source: ``source[batch.index]`` reads them again, and
-        `Loader.explain` tells where they come from.
+        `Loader.explain` reports where they come from.
     position : int
         The position in the global order at which the batches of all ranks for this step begin:
         ``loader.seek(batch.position)`` returns to them.
@@ -73,7 +73,7 @@ def _unflatten(names: Tuple[str, ...], values: Iterable[Any]) -> Batch:
 
 
 def register_batches() -> None:
-    """If the program uses JAX or torch, make their pytrees contain the arrays of a batch."""
+    """If the program uses JAX or torch, register batches with it as pytrees."""
     jax: Any = sys.modules.get('jax')
     if 'jax' not in _registered and hasattr(jax, 'tree_util'):
         _registered.add('jax')

@@ -4,7 +4,7 @@
 Differences from the original:
 
 - Mode 1 of `DataLoader` shuffles without replacement. The original samples with replacement, and
-  so misses 37 % of the records in each epoch.
+  so misses 37% of the records in each epoch.
 - Batches and their order do not depend on the number of workers.
 - `close()` always returns, even if there are more workers than batches to prefetch, or if no batch
   has been returned yet.
@@ -105,7 +105,8 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
     if not isinstance(array, np.ndarray):
         array = np.asarray(array)
     if array.ndim == 0:
-        raise ValueError('array must have at least one axis, which counts the records')
+        raise ValueError('array is a scalar: pass an array with one record per index of its '
+                         'first axis')
     if array.dtype.newbyteorder('=').name not in _core.DTYPES:
         raise TypeError(f'array has the dtype {array.dtype}, which cannot be stored')
     if not isinstance(replace, bool):
@@ -238,7 +239,7 @@ class DataLoader(_core.Loader):
         The number of batches to prefetch: at least 1, and at most 4 for each worker.
     mode : int
         0: sequential. 1: shuffled without replacement in each epoch (the original samples with
-        replacement, and so misses 37 % of the records).
+        replacement, and so misses 37% of the records).
     seed : int
         The seed for mode 1. Equal seeds give equal orders.
     transform : callable

@@ -129,36 +129,36 @@ class Loader:
     **Passes.** Each ``for`` loop, and each ``iter(loader)``, is a pass: it begins with the first
     batch of an epoch, and has `epochs` epochs; ``len(loader)`` is its number of batches. Its first
     epoch is the one passed to ``set_epoch()`` or, otherwise, the one after the last pass that
-    returned a batch, even if that pass was left by ``break``. With ``epochs=None``, a pass never
-    ends, and the next pass begins with the first epoch that the earlier pass has not begun. Passes
-    are independent: loops over one loader can be nested, and several threads can each have their
-    own. Passes that are in use at the same time each have their own threads and prefetched batches.
-    ``next(loader)`` continues the newest pass, ``peek()`` looks at its next batch, and ``tell()``
-    and ``state_dict()`` describe it. To leave a loop and continue it later, keep its iterator:
-    ``batches = iter(loader)``.
+    returned a batch, even if that pass ended early with ``break``. With ``epochs=None``, a pass
+    never ends, and the next pass begins with the first epoch that the earlier pass has not begun.
+    Passes are independent: loops over one loader can be nested, and several threads can each have
+    their own. Passes that are in use at the same time each have their own threads and prefetched
+    batches. ``next(loader)`` continues the newest pass, ``peek()`` returns its next batch without
+    advancing, and ``tell()`` and ``state_dict()`` describe it. To leave a loop and continue it
+    later, keep its iterator: ``batches = iter(loader)``.
 
     Ranks must be in the same epoch. With `world` greater than 1, beginning a new pass after leaving
     one before its end is therefore an error, unless ``set_epoch()`` was called.
 
     The first pass after ``seek()`` or ``load_state_dict()``, or with `start`, continues at that
     position. The position alone determines where passes end, so a resumed run stops where an
-    uninterrupted run would stop. If only other ranks have records left, that pass has no batches. A
-    Nanoset is a whole training run, and its only pass: after its last batch, or with a `start`
-    beyond it, no loop yields any more batches. Beginning a new pass after leaving that pass before
-    its end is an error, unless ``set_epoch(0)`` was called.
+    uninterrupted run would stop. If only other ranks have records left, that pass has no batches on
+    this rank. A Nanoset is a whole training run, which is a single pass: after its last batch, or
+    with a `start` beyond it, no loop yields any more batches. Beginning a new pass after leaving
+    that pass before its end is an error, unless ``set_epoch(0)`` was called.
 
     **Positions** count the samples that all ranks together have returned from one global order;
     prefetched samples do not count. Each rank reads the positions of an epoch that are congruent to
     `rank` modulo `world`. With a `Budgeted` order, each rank reads the batches whose number in the
     epoch is congruent to `rank` modulo `world`.
 
-    **Ranks of equal length.** All ranks return the same number of batches, of equal sizes, so that
-    collective operations never wait for a rank that has finished. If the last global batch of an
-    epoch does not divide evenly, ranks that are one record short repeat one from the start of the
-    epoch, as in torch's ``DistributedSampler``; with a `Budgeted` order, ranks that are one batch
-    short repeat a batch. ``batch.real`` marks the repeated records. They have no positions: states
-    do not count them, and only the `world` with which the epoch ends determines which records are
-    repeated.
+    **Equal numbers of batches.** All ranks return the same number of batches, of equal sizes, so
+    that collective operations never wait for a rank that has finished. If the last global batch of
+    an epoch cannot be divided evenly among the ranks, those that are one record short repeat one
+    from the start of the epoch, as in torch's ``DistributedSampler``. With a `Budgeted` order,
+    ranks that are one batch short repeat a batch. ``batch.real`` marks the repeated records. They
+    have no positions: states do not count them, and only the `world` with which the epoch ends
+    determines which records are repeated.
 
     **Ranks.** `rank` and `world` are the data-parallel rank and the number of data-parallel ranks,
     not the global rank and the total number of processes; `loaderx.world` returns them. Processes
@@ -249,10 +249,10 @@ class Loader:
         if a record of the source has no value in a field that the loader reads; ValueError names
         the field and the record. (If a value of a live dataset becomes missing later, ``next()``
         raises ValueError instead of returning the batch that contains it.) 'mask': zeros stand for
-        missing values, and ``batch.present[field]`` tells which values are present. 'zeros': zeros
-        stand for missing values, and nothing marks them. A number or an array replaces missing
-        values. A dict maps the names of fields to one of these choices; for fields that it does not
-        contain, 'raise' applies. To leave out the records instead, read a `SubsetDataset`.
+        missing values, and ``batch.present[field]`` marks the values that are present. 'zeros':
+        zeros stand for missing values, and nothing marks them. A number or an array replaces
+        missing values. A dict maps the names of fields to one of these choices; for fields that it
+        does not contain, 'raise' applies. To leave out the records instead, read a `SubsetDataset`.
     keys : int, optional
         The seed of ``batch['keys']``, an additional uint64 array of shape ``(records, 2)`` with a
         random key for each record; None: no keys. A key depends only on the seed, the epoch and the
@@ -400,8 +400,8 @@ class Loader:
             For each record: ``index``, its index in the source; ``real``, False if it is padding;
             with a `Blend`, ``set``, the index of the part that the record comes from; and ``read``,
             a list of pairs, one for each of the sources that are read side by side: the path of the
-            source, or its description if it has no path, and the index of the record in it. Records
-            that are skipped because they are damaged are included.
+            source, or its description if it has no path, and the index of the record in that
+            source. Records that are skipped because they are damaged are included.
 
         Raises
         ------
@@ -480,7 +480,7 @@ class Loader:
         self._passes.move(lambda reader: reader.seek(samples))
 
     def tell(self) -> int:
-        """Return the position after the last batch of the newest pass, in samples of all ranks."""
+        """Return the position after the newest pass's last batch, in samples over all ranks."""
         return self._passes.reader.tell()
 
     def state_dict(self) -> Dict[str, Any]:
@@ -531,11 +531,11 @@ class Loader:
         Returns
         -------
         LoaderStats
-            A dict of numbers, whose `summary` puts them into words. ``batches``: the number of
+            A dict of numbers; its `summary` describes them in words. ``batches``: the number of
             batches returned. ``records`` and ``bytes``: the numbers of records and bytes in these
             batches and in batches whose transform raised an exception. ``failures``: the number of
             batches that failed. ``time_ns``: the time from the first call of ``next()`` to the end
-            of the last, in each pass. ``wait_ns``: the part of that time for which ``next()``
+            of the last, in each pass. ``wait_ns``: the part of that time during which ``next()``
             waited for batches, including the time in which the caller prepared them itself.
             ``fill_ns`` and ``transform_ns``: the time spent filling and transforming batches,
             summed over all threads. ``blocks``: the number of memory blocks created.

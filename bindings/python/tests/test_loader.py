@@ -488,12 +488,12 @@ def stats_of(time, wait, fill, transform, **more):
 
 
 @pytest.mark.parametrize('stats, text', [
-    (stats_of(0, 0, 0, 0), 'No batch was requested yet.'),
-    (stats_of(50, 1, 60, 0), 'The consumer waited 2 % of the time (1 of 50 s) for batches: the '
-     'loader keeps up, and the consumer is the limit.'),
-    (stats_of(5, 0.6, 9.87, 1), 'The consumer waited 12 % of the time (0.6 of 5 s) for batches: '
-     'reading is the limit. It took 9.87 s, summed over all threads. More threads,'),
-    (stats_of(5, 4, 1, 9), 'batches: the transform is the limit. It took 9 s, summed over all '
+    (stats_of(0, 0, 0, 0), 'No batch has been requested yet.'),
+    (stats_of(50, 1, 60, 0), 'The consumer waited 2% of the time (1 of 50 s) for batches: the '
+     'loader keeps up, and the consumer is the bottleneck.'),
+    (stats_of(5, 0.6, 9.87, 1), 'The consumer waited 12% of the time (0.6 of 5 s) for batches: '
+     'reading is the bottleneck. It took 9.87 s, summed over all threads. More threads,'),
+    (stats_of(5, 4, 1, 9), 'batches: the transform is the bottleneck. It took 9 s, summed over all '
      'threads, and reading 1 s.'),
     (stats_of(5, 4, 0.2, 0), 'but preparing them took only 0.2 s. Other users of the executor,'),
     (stats_of(5, 4, 5, 0, failures=3, damaged=2), ' Failed batches: 3. Damaged records: 2.'),
@@ -504,13 +504,13 @@ def test_stats_say_who_waits_for_whom(stats, text):
 
 def test_stats_of_a_slow_consumer_and_of_a_slow_transform(data):
     loader = lx.Loader(data, batch_size=100)
-    assert str(loader.stats()) == 'No batch was requested yet.'
+    assert str(loader.stats()) == 'No batch has been requested yet.'
     for _ in loader:
         time.sleep(0.02)
-    assert 'the consumer is the limit' in str(loader.stats())
+    assert 'the consumer is the bottleneck' in str(loader.stats())
     slow = lx.Loader(data, batch_size=100, transform=lambda batch: time.sleep(0.02) or batch)
     list(slow)
-    assert 'the transform is the limit' in str(slow.stats())
+    assert 'the transform is the bottleneck' in str(slow.stats())
 
 
 def test_damage_fails_only_its_batch(tmp_path):

@@ -88,7 +88,7 @@ def test_arrays_replace_missing_images(tmp_path):
 
 
 @pytest.mark.parametrize('missing, error, text', [
-    ('zero', ValueError, "missing: 'zero' for the field 'label' is none of 'raise'"),
+    ('zero', ValueError, "missing: 'zero' for the field 'label' is not one of 'raise'"),
     ({'caption': 'mask'}, ValueError, "missing: 'caption' is not a field"),
     ({'label': 0.5}, TypeError, "missing: field 'label'"),
     ({'label': [1, 2]}, ValueError, "missing: field 'label'"),

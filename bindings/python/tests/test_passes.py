@@ -196,7 +196,7 @@ def test_set_epoch_keeps_the_place_of_a_resumed_run_within_the_epoch(data):
 
 
 def test_set_epoch_names_what_it_refuses(data):
-    with pytest.raises(ValueError, match='multiple of epochs, 3.*seek'):
+    with pytest.raises(ValueError, match='multiple of 3, the number of epochs.*seek'):
         make(data, epochs=3).set_epoch(4)
     for wrong, error in (-1, ValueError), (1.5, TypeError), (True, TypeError), (2**62, ValueError):
         with pytest.raises(error, match='epoch'):

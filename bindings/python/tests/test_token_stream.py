@@ -447,7 +447,7 @@ def test_the_interpreter_ends_while_it_runs():
     ({'texts': 'no folder'}, FileNotFoundError, 'no folder'),
     ({'texts': iter(TEXTS)}, TypeError, 'texts must be a Dataset'),
     ({'tokenizer': 'none.json'}, FileNotFoundError, 'none.json'),
-    ({'order': lx.Sequential(n=4).shard(0, 2)}, ValueError, 'order is rank 0 of 2'),
+    ({'order': lx.Sequential(n=4).shard(0, 2)}, ValueError, 'rank 0 of 2'),
 ])
 def test_rejects_invalid_arguments(tokenizer, how, kind, message):
     arguments = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 8, **how}

@@ -223,7 +223,8 @@ static void compare_field(findings *found, const lx_field *field, const json_t *
         found->changed = field;
 }
 
-/** Compares the digests of the fields that are read. A field that was added since has none. */
+/** Compares the digests of the fields that are read. A field that was added after the state was
+ * saved has no digest in it. */
 static lx_status match_digests(const lx__dataset_use *use, const json_t *fields,
                                const lx__row_digest *digest, lx_error *error)
 {
@@ -256,13 +257,13 @@ static lx_status compare_digests(const lx__dataset_use *use, const json_t *saved
     if (tables == digest.table_generation)
         status = match_digests(use, fields, &digest, error);
     else
-        warn_unknown(use, "its tables were written anew by a rebalance, a seal or a checkpoint");
+        warn_unknown(use, "its tables were rewritten by a rebalance, a seal or a checkpoint");
     lx__row_digest_free(&digest);
     return status;
 }
 
-/** Fails if a name that is read belongs to another field than when the state was saved. Snapshots
- * do not tell, because renaming a field commits nothing. */
+/** Fails if a field that is read has a name that belonged to a different field when the state was
+ * saved. Comparing snapshots cannot detect this, because renaming a field commits nothing. */
 static lx_status match_names(const lx__dataset_use *use, const json_t *saved, lx_error *error)
 {
     const lx_schema *schema = lx_dataset_get_schema(use->dataset);
@@ -291,7 +292,7 @@ static lx_status match_records(void *user, const lx__dataset_use *use, lx_error 
         return status;
     if (json_object_get(saved, "fields") != NULL)
         return compare_digests(use, saved, error);
-    warn_unknown(use, "the state is that of a live dataset");
+    warn_unknown(use, "the state was saved from a live dataset");
     return LX_OK;
 }
 

@@ -10,7 +10,7 @@
 /* Number of records that are sorted by part at a time. */
 #define BLOCK LX__SOURCE_BLOCK
 /* Bytes of one part's records that are read together and then scattered to their rows: they stay in
- * the first-level cache meanwhile. A longer record is read directly into its row. */
+ * the first-level cache in the meantime. A longer record is read directly into its row. */
 #define TOGETHER 16384
 
 typedef struct concat_source {
@@ -22,16 +22,16 @@ typedef struct concat_source {
 /** Records to read, sorted by part. */
 typedef struct block {
     size_t count;
-    uint32_t part[BLOCK];   /* of each record */
-    uint64_t index[BLOCK];  /* of the record in its part */
+    uint32_t part[BLOCK];   /* the part of each record */
+    uint64_t index[BLOCK];  /* the index of each record within its part */
     uint16_t sorted[BLOCK]; /* rows of the block, sorted by part */
 } block;
 
 /** One read of one part. */
 typedef struct job {
     lx_source *part;
-    const lx_target *targets; /* of the block's first record */
-    lx_target *aimed;         /* scratch, one target per column */
+    const lx_target *targets; /* the targets for the block's first record */
+    lx_target *aimed;         /* scratch memory: one target per column */
     const block *block;
 } job;
 

@@ -22,7 +22,8 @@
 /** A dataset that a source reads. */
 typedef struct lx__dataset_use {
     lx_dataset *dataset; /**< NULL in a source without data. */
-    json_t *state;       /**< If @ref dataset is NULL, the dataset in saved states; borrowed. */
+    json_t *state;       /**< If @ref dataset is NULL: the JSON of the dataset in saved states;
+                              borrowed. */
     uint64_t length;     /**< Number of records that the source reads. */
     size_t only;         /**< The only field that is read; SIZE_MAX: those in @ref wanted. */
     const bool *wanted;  /**< Whether each field is read; NULL: all are. */

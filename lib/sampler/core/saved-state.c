@@ -264,7 +264,7 @@ static lx_status match_arrays(const char *path, const json_t *theirs, const json
     return LX_OK;
 }
 
-/** Compares theirs with ours recursively; NULL counts as a difference. */
+/** Compares @p theirs with @p ours recursively; NULL counts as a difference. */
 static lx_status match(const char *path, const json_t *theirs, const json_t *ours, lx_error *error)
 {
     if (json_is_object(ours) && json_is_object(theirs))

@@ -44,7 +44,7 @@ static lx_status read_version(const json_t *document, lx_error *error)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "the dataset has format %" JSON_INTEGER_FORMAT
                        ", but this library reads format %d: use a version of the library that "
-                       "reads the format of the dataset",
+                       "reads the dataset's format",
                        major, LX__FORMAT_MAJOR);
     return LX_OK;
 }

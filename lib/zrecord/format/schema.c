@@ -73,7 +73,7 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
     return LX_OK;
 }
 
-/** Returns the default alignment of a field. For dense raw values it is the largest power of two
+/** Returns the default alignment of a field. For dense raw values, it is the largest power of two
  * that divides the value size, but at most a cache line, so that chunks have no gaps between
  * values. Allowing up to a page would waste space: a short value between page-sized values would
  * take up a page as well. */
@@ -311,7 +311,7 @@ lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t
 
 bool lx__schema_find_id(const lx_schema *schema, uint32_t id, uint32_t *position)
 {
-    /* Ids are also positions, unless fields were dropped. */
+    /* A field's id is also its position, unless fields were dropped. */
     if (id < schema->count && lx__schema_field(schema, id)->shown.id == id) {
         *position = id;
         return true;

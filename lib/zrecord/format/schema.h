@@ -51,8 +51,8 @@ bool lx__field_name_valid(const char *name);
 lx_status lx__schema_add(lx_schema *schema, const lx_field *field, const char *stem,
                          lx_error *error);
 
-/** Adds a field with the stem of @p from, which is complete if @p from is; statuses as for
- * lx__schema_add(). */
+/** Adds a field that has the stem of @p from, and that is complete if @p from is. Returns the same
+ * statuses as lx__schema_add(). */
 lx_status lx__schema_add_copy(lx_schema *schema, const lx_field *field, const lx__field *from,
                               lx_error *error);
 

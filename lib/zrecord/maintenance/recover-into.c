@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovery into a new directory: from what can be read of a damaged dataset, makes a dataset that
- * can be opened, and then repairs the new dataset in place. See doc/zrecord-format.md, 11.9. */
+/* Recovery into a new directory: turns whatever can be read of a damaged dataset into a new dataset
+ * that can be opened, and then repairs the new dataset in place. See doc/zrecord-format.md,
+ * 11.9. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,8 +110,8 @@ static lx_status make_chunks(lx__recovery *self, lx_error *error)
     return status == LX_OK ? lx__file_sync(&self->chunks, error) : status;
 }
 
-/** Copies those rows of a table that are kept. All other rows are zeros, that is, missing
- * values. */
+/** Copies the rows of a table that are kept. All other rows are filled with zeros, which mean
+ * missing values. */
 static lx_status make_table(lx__recovery *self, size_t field, bool checks, lx_error *error)
 {
     uint64_t size, row = checks ? LX__CHECK_ROW : LX__OFFSET_ROW;

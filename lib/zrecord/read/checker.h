@@ -3,7 +3,7 @@
  * @file
  * @brief Checks the entry, checksum and compressed stream of values, regardless of the verify mode.
  *
- * The checker reads by pread, which reports truncated files and failing disks as errors.
+ * The checker reads with pread, which reports truncated files and failing disks as errors.
  */
 #ifndef LX_ZRECORD_CHECKER_H
 #define LX_ZRECORD_CHECKER_H

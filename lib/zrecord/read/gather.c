@@ -453,7 +453,8 @@ static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *erro
     return status;
 }
 
-/** Sets the lengths of all slices before the first failure, and @p sized to their number. */
+/** Sets the lengths of all slices that precede the first failure, and sets @p sized to their
+ * number. */
 static lx_status size_slices(gather *g, const uint64_t *indices, size_t count, lx_slice *slices,
                              size_t *sized, uint64_t *total, lx_error *error)
 {
@@ -503,7 +504,8 @@ static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, l
         if (status == LX_OK)
             status = fill_slices(g, slices + at, &out, error);
     }
-    /* In the caller's order, a failure of size_slices() comes after all records copied here. */
+    /* The records copied here all come before the one at which size_slices() failed, so its failure
+     * is reported last. */
     if (status == LX_OK && failed != LX_OK) {
         (void)lx__damage_count(g->damages, failed);
         lx__error_propagate(error, &later);

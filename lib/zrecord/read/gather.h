@@ -26,7 +26,8 @@ lx_status lx__measure(lx__snapshot *snapshot, lx__damage_counter *damages, size_
                       const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
                       lx_error *error);
 
-/** Returns slices of records, in their mappings or in memory of @p view, like lx_dataset_view(). */
+/** Returns slices of records, which point into mappings or into memory of @p view, like
+ * lx_dataset_view(). */
 lx_status lx__view(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                    const uint64_t *indices, size_t count, lx_slice *slices, lx__snapshot **view,
                    lx_error *error);

@@ -9,7 +9,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/write/install.h"
 
-/** Everything that a new schema needs. It is all prepared before meta.json names the schema, so
+/** Everything that a new schema needs. All of it is prepared before meta.json names the schema, so
  * that nothing can fail afterwards. */
 typedef struct change {
     lx__install next;

@@ -110,9 +110,9 @@ static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_err
     return status;
 }
 
-/** Sets which fields are complete in the new meta.json. If the tables are new, these are the fields
- * without a missing value; otherwise, those that were complete before and have not had a marker
- * since. */
+/** Stores in the new meta.json which fields are complete. If the tables are new, these are the
+ * fields without a missing value; otherwise, those that were complete before and have not had a
+ * marker since. */
 static lx_status set_complete(lx__install *self, lx_error *error)
 {
     const lx_writer *writer = self->writer;

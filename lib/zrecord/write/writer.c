@@ -22,7 +22,7 @@
 
 /* ---- opening and closing */
 
-/** Creates an executor for the writer itself, which has only threads for writing. */
+/** Creates the writer's own executor, which has only write threads. */
 static lx_status own_executor(lx_writer *writer, lx_error *error)
 {
     lx_executor_options *options = lx_executor_options_new();
@@ -290,7 +290,8 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     lx__writer_leave(writer);
     lx__commit_requests_end(&writer->requests);
     lx__sync_timer_stop(&writer->timer);
-    /* This comes after the requests, one of which may still have committed or checkpointed. */
+    /* This comes after the requests, because one of them may still have committed or
+     * checkpointed. */
     if (status == LX_OK)
         lx__writer_close_log(writer);
     if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)

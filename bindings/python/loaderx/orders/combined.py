@@ -21,8 +21,8 @@ def _part(name: str, order: Any) -> Order:
         raise TypeError(f'{name} must be an Order, not {type(order).__name__}')
     if order.world != 1:
         raise ValueError(
-            f'{name} is rank {order.rank} of {order.world} of an order: combine the whole order, '
-            'and shard the result'
+            f'{name} is a shard of an order (rank {order.rank} of {order.world}): combine whole '
+            'orders, and shard the result'
         )
     return order
 

@@ -111,7 +111,7 @@ class Bucketed(Order):
         self._seed = natural('seed', seed)
         size = 100 * self._batch if self._bucket is None else self._bucket
         if size % self._batch != 0:
-            raise ValueError(f'bucket must be a multiple of batch, {self._batch}, not {size}')
+            raise ValueError(f'bucket must be a multiple of batch ({self._batch}), not {size}')
         self._records = len(wide)
         self._order = _core.bucketed(wide, self._batch, size, self._seed, self._tables)
 

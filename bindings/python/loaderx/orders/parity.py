@@ -187,8 +187,8 @@ class Nanoset(Order):
         The weight of each set, 0 or more; None: weights proportional to the lengths.
     divide : bool
         True: weights are divided by their sum, as in Nanotron's code. False: weights are used
-        unchanged, as in an example in Nanotron's documentation. Because of rounding, the two can
-        break ties differently.
+        unchanged, as in an example in Nanotron's documentation. Because of rounding, the two
+        settings can break ties differently.
     seed : int
         The seed, from 0 to 2**32 - 1. Nanotron's default is 1234.
     tables : path, optional

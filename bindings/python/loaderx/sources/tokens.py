@@ -52,7 +52,7 @@ def token(name: str, value: Any, wide: bool) -> int:
     found = integer(name, value)
     bits = 63 if wide else 31
     if not -(2**bits) <= found < 2**bits:
-        raise ValueError(f'{name} must fit in {"int64" if wide else "int32"}, not {found}')
+        raise ValueError(f'{name} must fit in {"int64" if wide else "int32"}, but is {found}')
     return found
 
 

@@ -143,7 +143,7 @@ class Gathered:
             batch, dict) else batch[0]
 
     def _fetch_as_torch(self, index: Any) -> Any:
-        """Read the records as torch does: for any other `index`, and to raise torch's errors."""
+        """Read the records as torch does, for any other `index` and to raise torch's errors."""
         collate = default_collate if self._batched else data._utils.collate.default_convert
         return data._DatasetKind.create_fetcher(data._DatasetKind.Map, self._dataset, self._batched,
                                                 collate, False).fetch(index)
@@ -165,7 +165,7 @@ class Gathered:
         for name, present in lacking.items():
             raise ValueError(f'field {name!r}, record {indices[present.argmin()]}: the value is '
                              'missing and would read as zeros: leave the record out, or use a '
-                             'loaderx.Loader with missing=')
+                             "loaderx.Loader with missing='mask'")
         return batch
 
 

@@ -77,7 +77,7 @@ class Iteration:
         return block[passed:]
 
     def give(self, count: int) -> None:
-        """Count `count` more indices of a block that was read in advance as returned."""
+        """Count `count` more indices as returned, from a block that was read in advance."""
         self._end += count
 
     def enter(self) -> int:
