@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief An array of numbers from a file, one for each record: an .npy file with one axis,
+ * @brief An array of numbers from a file, one for each record: a one-dimensional .npy file,
  * optionally gzipped.
  */
 #ifndef LX_TOOLS_VECTOR_H

@@ -298,7 +298,7 @@ LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
  */
 
 /**
- * Appends records of a different dataset, or of the same dataset. To extract a subset, copy some
+ * Appends copies of records from another dataset or from this one. To extract a subset, copy some
  * records to a new dataset; to split a dataset, do so several times; to merge datasets, copy all of
  * them to one dataset.
  *

@@ -6,7 +6,7 @@
  * Waking a sleeping thread costs the waker a system call, and the sleeper the time until it runs
  * again: about 20 us in total. Spinning saves this time if the event comes soon, but is harmful
  * otherwise: on a busy machine, a thread may spin on the CPU that the awaited thread needs. A
- * thread that waits repeatedly therefore keeps a spinner, which learns. After spinning in vain, the
+ * thread that waits repeatedly keeps one spinner, which adapts. After spinning in vain, the
  * thread does not spin in the next wait. Each further time in vain, it skips more waits: 3, then 7,
  * and so on up to 63, until spinning succeeds.
  *

@@ -309,7 +309,7 @@ def test_an_empty_result_succeeds(loaderx, arguments):
      '--block must be at least 1'),
     (['--length', '5', '--block', '5'], '--block cannot be used with --order sequential'),
     (['--length', '5', '--repeat', '0'], '--repeat must be at least 1'),
-    (['--length', '5', '--take', '3', '--repeat', str(2**63)], 'exceed 2^64 - 1'),
+    (['--length', '5', '--take', '3', '--repeat', str(2**63)], 'exceed the limit of 2^64 - 1'),
     (['--length', '5', '--skip', '-1'], "--skip: '-1' is not a number"),
     (['--length', '5', '--order', 'shuffle'], '--order shuffle requires --seed'),
     (['--length', '5', '--seed', '1'], '--seed cannot be used'),

@@ -200,7 +200,7 @@ class ARDataset(ComparedByValue, BatchReadable):
 
 
 def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]], Dict[str, Any]]:
-    """Return a transform of batches that applies `transform` to the pair of data and labels."""
+    """Return a batch transform that applies `transform` to the pair of data and labels."""
 
     def on_batch(batch: Dict[str, Any]) -> Dict[str, Any]:
         pair = transform((batch['data'], batch['label']))

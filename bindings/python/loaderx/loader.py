@@ -547,7 +547,7 @@ class Loader:
         --------
         >>> loader = Loader(np.arange(10), batch_size=5)
         >>> print(loader.stats())
-        No batch was requested yet.
+        No batch has been requested yet.
         >>> for batch in loader:
         ...     pass
         >>> loader.stats()['records'], loader.stats().summary[:19]

@@ -26,7 +26,7 @@ typedef struct lx__sync_list {
 /** Reserves room for @p more items, so that adding them cannot fail. */
 lx_status lx__sync_list_reserve(lx__sync_list *list, size_t more, lx_error *error);
 
-/** Adds a file, whose data will be synced. Room must have been reserved. */
+/** Adds a file whose data is to be synced. Room must have been reserved. */
 void lx__sync_list_add(lx__sync_list *list, const lx__file *file);
 
 /** Adds a directory, whose entries will be synced. Room must have been reserved. */

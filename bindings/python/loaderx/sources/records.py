@@ -21,7 +21,7 @@ _SEVERAL = (slice, list, range, np.ndarray)
 
 
 def selects_several(key: Any) -> bool:
-    """Return whether a key selects several records of a dataset; a tensor with one axis does."""
+    """Return whether a key selects several records of a dataset; a one-dimensional tensor does."""
     return isinstance(key, _SEVERAL) or (is_tensor(key) and key.ndim != 0)
 
 

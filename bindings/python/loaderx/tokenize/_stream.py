@@ -83,7 +83,7 @@ class TokenStream:
         and 1, with a warning if there are several processes.
     batch_size : int, optional
         The number of samples in a batch, which is an array with two axes; the last batch can be
-        smaller. None: single samples, which are arrays with one axis.
+        smaller. None: single samples, which are one-dimensional arrays.
     out : dtype or str, optional
         The dtype of the samples: ``int32`` or ``int64``.
     prefetch_bytes : int, optional
