@@ -41,8 +41,12 @@ typedef struct lx_column {
     size_t ndim;           /**< The number of dimensions of a value. */
     const uint64_t *shape; /**< @ref ndim extents in C order. */
     uint64_t rows;         /**< The number of records. */
-    void *data;            /**< Record i is at data + i * size; the caller may modify the data. */
-    uint64_t size;         /**< The size of a value in bytes. */
+    void *data;    /**< The records, aligned to 64 bytes; the caller may modify them. Record i
+                                is at data + i * size or, if @ref size is #LX_NONE, occupies the
+                                bytes [data + offsets[i], data + offsets[i + 1]). */
+    uint64_t size; /**< The size of a value in bytes; #LX_NONE if it varies. */
+    const uint64_t *offsets; /**< If the size varies, @ref rows + 1 offsets, beginning with 0;
+                                  otherwise NULL. Aligned to 64 bytes. */
 } lx_column;
 
 /** Returns the number of records. */

@@ -333,7 +333,8 @@ typedef struct lx_loader lx_loader;
  * @retval LX_OK               The loader was opened.
  * @retval LX_ERR_NOT_FOUND    The source does not have a requested column, or a policy for missing
  *                             values is set for a column that the loader does not read.
- * @retval LX_ERR_UNSUPPORTED  The values of a column vary in size: leave the column out.
+ * @retval LX_ERR_UNSUPPORTED  A value is to replace missing ones in a column whose values vary in
+ *                             size.
  * @retval LX_ERR_MISMATCH     The order has indices beyond the end of the source; or a value of a
  *                             column is missing, which lx_loader_options_set_missing() can allow.
  * @retval LX_ERR_ARGUMENT     Two options cannot be combined, a value that replaces missing values

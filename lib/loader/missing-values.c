@@ -109,6 +109,10 @@ static lx_status check_rule(const lx__layout *layout, const lx__missing_rule *ru
         status = lx_fail(error, LX_ERR_NOT_FOUND,
                          "a policy for missing values is set for a column that the loader does not "
                          "read");
+    else if (rule->value != NULL && column_of(layout, i)->size == LX_NONE)
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "a value cannot replace missing ones, because the records of the column "
+                         "vary in size: set missing to mask or zeros, with which they are empty");
     else if (rule->value != NULL && rule->size != column_of(layout, i)->size)
         status = lx_fail(error, LX_ERR_ARGUMENT,
                          "the replacement for missing values has %zu bytes, but a value of the "

@@ -47,6 +47,7 @@ lx_order_options_set_padded
 lx_order_options_set_seed
 lx_set_allocator
 lx_source_options_set_release
+lx_source_options_set_varying
 lx_ticket_wait_timed
 lx_token_options_set_columns
 lx_token_options_set_dtype
