@@ -164,12 +164,14 @@ static int add_present(lxpy_state *state, PyObject *present, PyObject *name, PyO
 
 /** Sets the attribute that tells present values from missing ones, for the columns that have
  * marks. */
-static int set_present(lxpy_state *state, PyObject *dict, PyObject *names, const lx_batch *batch)
+static int set_present(lxpy_state *state, const lxpy_columns *columns, PyObject *dict,
+                       PyObject *names, const lx_batch *batch)
 {
     uint64_t rows = lx_batch_get_row_count(batch);
     PyObject *shape = Py_BuildValue("(K)", (unsigned long long)rows), *present = PyDict_New();
     int result = shape != NULL && present != NULL ? 0 : -1;
-    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(names); i++) {
+    Py_ssize_t count = columns->missing != LXPY_MISSING_CHECK ? PyTuple_GET_SIZE(names) : 0;
+    for (Py_ssize_t i = 0; result == 0 && i < count; i++) {
         const uint8_t *marks = lx_batch_get_present(batch, (size_t)i);
         if (marks != NULL)
             result = add_present(state, present, PyTuple_GET_ITEM(names, i), shape, marks, rows);
@@ -181,11 +183,27 @@ static int set_present(lxpy_state *state, PyObject *dict, PyObject *names, const
     return result;
 }
 
+/** Raises an error if a value of the batch is missing. */
+static int check_present(lxpy_state *state, const lx_batch *batch)
+{
+    for (size_t i = 0; i < lx_batch_get_column_count(batch); i++) {
+        const uint8_t *marks = lx_batch_get_present(batch, i);
+        const uint8_t *none = memchr(marks, 0, (size_t)lx_batch_get_row_count(batch));
+        if (none != NULL) {
+            lxpy_raise_missing(state, lx_batch_get_column(batch, i)->name,
+                               lx_batch_get_indices(batch)[none - marks], "");
+            return -1;
+        }
+    }
+    return 0;
+}
+
 PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch *batch)
 {
     PyObject *names, *shapes;
     const char *start;
-    if (describe(columns, batch, &names, &shapes) < 0) {
+    if ((columns->missing == LXPY_MISSING_CHECK && check_present(state, batch) < 0) ||
+        describe(columns, batch, &names, &shapes) < 0) {
         lx_batch_unref(batch);
         return NULL;
     }
@@ -202,7 +220,7 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     if (dict != NULL && columns->keyed && add_keys(state, dict, columns->seed, batch) < 0)
         Py_CLEAR(dict);
     if (dict != NULL && (set_real(state, dict, batch) < 0 || set_origin(state, dict, batch) < 0 ||
-                         set_present(state, dict, names, batch) < 0))
+                         set_present(state, columns, dict, names, batch) < 0))
         Py_CLEAR(dict);
     Py_XDECREF(memory);
     Py_DECREF(names);

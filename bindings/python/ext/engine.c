@@ -30,6 +30,16 @@ static void raise_closed(lxpy_state *state, const char *text)
 
 /* ---- opening */
 
+/** Raises the exception for an error of lx_loader_open() or lx_loader_next(). Returns NULL. */
+static PyObject *raise_error(lxpy_engine *self, const lx_error *error)
+{
+    /* a missing value is the only such error that names a record and no path */
+    bool missing = error->status == LX_ERR_MISMATCH && error->record != LX_NONE &&
+                   error->path[0] == '\0' && self->columns.missing != LXPY_MISSING_CHOSEN;
+    return missing ? lxpy_raise_missing(self->state, error->field, error->record, "")
+                   : lxpy_raise(self->state, error);
+}
+
 static int open_loader(lxpy_engine *self, lx_loader_options *options)
 {
     lx_error error = LX_ERROR_INIT;
@@ -41,7 +51,7 @@ static int open_loader(lxpy_engine *self, lx_loader_options *options)
     LXPY_WITHOUT_GIL(lx_loader_open(source, options, &self->loader, &error));
     if (error.status == LX_OK)
         return 0;
-    lxpy_raise(self->state, &error);
+    raise_error(self, &error);
     return -1;
 }
 
@@ -82,7 +92,8 @@ static void delist(lxpy_engine *self)
 }
 
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform, const uint64_t *seed, uint64_t end)
+                              PyObject *transform, const uint64_t *seed, uint64_t end,
+                              lxpy_missing missing)
 {
     if (exiting) {
         raise_closed(state, "the interpreter is ending");
@@ -97,6 +108,7 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
     self->end = end;
     self->source = Py_NewRef(source);
     self->transform = transform != NULL ? Py_NewRef(transform) : NULL;
+    self->columns.missing = missing;
     self->columns.keyed = seed != NULL;
     self->columns.seed = seed != NULL ? *seed : 0;
     if (lxpy_lock_init(&self->lock) < 0 || (transform != NULL && lxpy_gil_prepare() < 0) ||
@@ -429,8 +441,7 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
         if (status == LX_END)
             return NULL;
         if (status != LX_ERR_TIMEOUT)
-            return self->loader != NULL ? lxpy_raise(self->state, &error)
-                                        : lxpy_engine_fail_closed(self);
+            return self->loader != NULL ? raise_error(self, &error) : lxpy_engine_fail_closed(self);
         if (PyErr_CheckSignals() < 0)
             return NULL;
     }

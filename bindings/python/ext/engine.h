@@ -43,10 +43,11 @@ typedef struct lxpy_engine {
 
 /** Opens a loader; returns NULL with an exception set on failure. @p transform may be NULL, as may
  * @p seed, which is the seed of the keys in batches. If @p end is not UINT64_MAX, iteration ends
- * for good at that position, which must be the end of the epochs in @p options. The function sets
- * the transform in @p options and changes no other option. */
+ * for good at that position, which must be the end of the epochs in @p options. @p missing must be
+ * what @p options say. The function sets the transform in @p options, and no other option. */
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform, const uint64_t *seed, uint64_t end);
+                              PyObject *transform, const uint64_t *seed, uint64_t end,
+                              lxpy_missing missing);
 
 /** Closes the loader, waits for its running calls, and releases a reference; NULL is a no-op.
  * Within a transform, the close is deferred. */

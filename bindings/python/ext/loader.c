@@ -108,11 +108,23 @@ static int set_missing_of(lx_loader_options *options, PyObject *rule, lx_error *
     return 0;
 }
 
+static lxpy_missing kind_of_missing(PyObject *rules)
+{
+    return rules == NULL      ? LXPY_MISSING_RAISE
+           : rules == Py_None ? LXPY_MISSING_CHECK
+                              : LXPY_MISSING_CHOSEN;
+}
+
+/** Sets the rules of the fields; None: batches are checked when they are returned. */
 static int set_missing(lx_loader_options *options, PyObject *rules, lx_error *error)
 {
     int result = 0;
+    if (rules == Py_None) {
+        lx_loader_options_set_missing(options, NULL, LX_MISSING_MASK, error);
+        return 0;
+    }
     if (rules != NULL && !PyTuple_Check(rules)) {
-        PyErr_SetString(PyExc_TypeError, "missing must be a tuple");
+        PyErr_SetString(PyExc_TypeError, "missing must be a tuple or None");
         return -1;
     }
     for (Py_ssize_t i = 0; rules != NULL && result == 0 && i < PyTuple_GET_SIZE(rules); i++)
@@ -187,9 +199,9 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     lx_loader_options *options = make_options(state, &params);
     loader *self = options != NULL ? (loader *)type->tp_alloc(type, 0) : NULL;
     if (self != NULL) {
-        self->engine = lxpy_engine_open(state, params.source, options,
-                                        params.transform != Py_None ? params.transform : NULL,
-                                        params.keys != Py_None ? &seed : NULL, params.end);
+        self->engine = lxpy_engine_open(
+            state, params.source, options, params.transform != Py_None ? params.transform : NULL,
+            params.keys != Py_None ? &seed : NULL, params.end, kind_of_missing(params.missing));
         if (self->engine == NULL)
             Py_CLEAR(self);
     }

@@ -121,6 +121,11 @@ PyObject *lxpy_damage_new(const lx_error *damage);
 /** Raises LoaderxError with this status and message. Returns NULL. */
 PyObject *lxpy_raise_status(lxpy_state *state, lx_status status, const char *format, ...);
 
+/** Raises the ValueError for a record without a value in a field. The message names the ways out:
+ * to leave such records out, and @p choices, which is "" or ends with "or ". Returns NULL. */
+PyObject *lxpy_raise_missing(lxpy_state *state, const char *field, uint64_t record,
+                             const char *choices);
+
 /** Raises a LoaderxError that says that the @p what (a noun) at @p path (a str) is closed. Returns
  * NULL. */
 PyObject *lxpy_raise_closed(lxpy_state *state, const char *what, PyObject *path);

@@ -191,8 +191,8 @@ def nanoset(lengths: _Numbers, weights: Optional[_Reals], seed: int, divide: boo
 
 class Source:
     def gather(self, indices: Any, fields: Optional[Tuple[str, ...]],
-               lacking: Optional[Dict[str, np.ndarray[Any, np.dtype[np.bool_]]]], /
-               ) -> Dict[str, Any]: ...
+               lacking: Union[Dict[str, np.ndarray[Any, np.dtype[np.bool_]]], Literal[True], None],
+               /) -> Dict[str, Any]: ...
     @property
     def length(self) -> int: ...
     @property
@@ -249,7 +249,7 @@ class Loader:
                 prefetch_bytes: Optional[int],
                 transform: Optional[Callable[[Batch], Any]], on_damage: str,
                 keys: Optional[int], end: int = ...,
-                missing: Tuple[Tuple[str, Union[str, bytes]], ...] = ...,
+                missing: Optional[Tuple[Tuple[str, Union[str, bytes]], ...]] = ...,
                 skipped: Tuple[Tuple[int, int], ...] = ..., /) -> _L: ...
     def __iter__(self: _L) -> _L: ...
     def __next__(self) -> Any: ...

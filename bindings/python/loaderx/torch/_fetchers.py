@@ -155,18 +155,12 @@ class Gathered:
 
     def gather(self, indices: np.ndarray[Any, Any]) -> Dict[str, Any]:
         """Read the arrays of a batch."""
-        lacking: Dict[str, np.ndarray[Any, Any]] = {}
         try:
-            batch = self.source.gather(indices, None, lacking)
+            return self.source.gather(indices, None, True)
         except IndexError:
             for index in indices.tolist():
                 self._dataset[index]    # raises the dataset's error for an index out of range
             raise
-        for name, present in lacking.items():
-            raise ValueError(f'field {name!r}, record {indices[present.argmin()]}: the value is '
-                             'missing and would read as zeros: leave the record out, or use a '
-                             "loaderx.Loader with missing='mask'")
-        return batch
 
 
 def _integers(index: Any) -> Optional[np.ndarray[Any, Any]]:
