@@ -209,7 +209,10 @@ class Passes:
                                if name not in _GAUGES})
 
     def close(self) -> None:
-        for reader in [self.reader, *self._readers]:
+        readers = [self.reader, *self._readers]
+        for reader in readers:
+            reader._check_transform()    # for all of them, before any of them is closed
+        for reader in readers:
             reader.close()
         self._open = _fail_closed    # releases what it would read
 

@@ -462,6 +462,26 @@ def test_a_transform_cannot_begin_a_pass_or_peek(data):
             loader.close()
 
 
+@pytest.mark.parametrize('threads', [0, 2])
+def test_a_transform_that_closes_its_loader_ends_no_pass(data, threads):
+    def transform(batch):
+        if batch['label'][0] == epoch(0)[3][0]:
+            loader.close()
+        return batch
+
+    loader = make(data, threads=threads, transform=transform, prefetch_bytes=0)
+    held = [iter(loader) for _ in range(3)]
+    for iterator in held:
+        next(iterator)
+    for iterator in held:
+        with pytest.raises(lx.LoaderxError, match='transform') as caught:
+            labels(iterator)
+        assert caught.value.status == 'LX_ERR_STATE' and not loader.closed
+    for iterator in held:
+        assert labels(iterator) == epoch(0)[4:]
+    loader.close()
+
+
 def test_an_abandoned_pass_costs_no_second_reader(data):
     loader = make(data, transform=lambda batch: time.sleep(0.001) or batch)
     for number in range(5):
