@@ -78,7 +78,10 @@ def find_data(dataset: Any) -> Optional[_core.Source]:
 
     A user's subclass may read the records of a loaderx dataset in its own way.
     """
-    found = _find(dataset, lambda kind: True)
+    try:
+        found = _find(dataset, lambda kind: True)
+    except AttributeError:
+        return None    # its constructor did not call that of its base class
     return None if found is None else found[0]
 
 
