@@ -17,7 +17,8 @@ class Batch(Dict[str, Any]):
     A batch can be used wherever a dict can, and is a pytree for JAX and torch. If a JAX function
     also takes a dict of specifications, such as shardings, pass ``dict(batch)``. An object that is
     created from a batch, for example a new dict that a transform returns, does not have these
-    attributes: copy the ones that you need.
+    attributes: copy the ones that you need. The arrays in the attributes are NumPy arrays, whatever
+    the `out` of the loader.
 
     Attributes
     ----------

@@ -179,8 +179,9 @@ class Dataset(Stored, _core.Dataset):
     def where(self, condition: Condition) -> Any:
         """Return the records that meet a condition as a dataset, which a `Loader` can read.
 
-        The condition is evaluated once. The result stores a list of indices: it uses 4 or 8 bytes
-        of memory per record, and reads this snapshot, even if the dataset is refreshed or live.
+        The condition is evaluated once. The result stores the indices of its records: it uses 12
+        bytes of memory for each of them (16 if an index is 2**32 or more), and reads this snapshot,
+        even if the dataset is refreshed or live.
 
         Parameters
         ----------
