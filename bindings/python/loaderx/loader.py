@@ -457,6 +457,10 @@ class Loader:
         ``load_state_dict()``, it still begins there. A loop that is running continues in its own
         epoch.
 
+        To resume a run, do not call this function before the first loop: a state already says where
+        that loop begins. A state that was saved after the last batch of an epoch says that the next
+        epoch begins, so ``set_epoch()`` with the number of the completed epoch repeats it.
+
         Parameters
         ----------
         epoch : int
@@ -470,6 +474,16 @@ class Loader:
         >>> loader.set_epoch(0)
         >>> [batch['data'].tolist() for batch in loader] == first
         True
+
+        A run of two epochs, resumed from a state that was saved after the last batch of the first:
+
+        >>> loader.load_state_dict(loader.state_dict())
+        >>> while loader.tell() < 2 * 6:
+        ...     for batch in loader:
+        ...         print('epoch', batch.position // 6, 'sample', batch.position)
+        epoch 1 sample 6
+        epoch 1 sample 8
+        epoch 1 sample 10
         """
         self._passes.set_epoch(natural('epoch', epoch))
 

@@ -555,3 +555,31 @@ def test_any_sequence_of_calls_follows_the_rules(calls):
     check(next(iter(loader)), model.next(model.iterate()))
     assert len(loader._passes._readers) <= len(held) + 1    # the others are closed
     loader.close()
+
+
+# ---- resumption
+
+
+@pytest.mark.parametrize('options', [{}, {'drop_last': True}, {'rank': 1, 'world': 3}])
+def test_a_run_resumes_without_the_number_of_its_epoch(options):
+    def run(state, seen):
+        """Yield each state that a program may save, as in doc/from-torch.md."""
+        loader = make({'label': np.arange(N)}, **options)
+        if state is not None:
+            loader.load_state_dict(state)
+        while loader.tell() < 3 * N:
+            for batch in loader:
+                seen.append((batch.position // N, batch['label'].tolist()))
+                yield loader.state_dict(), len(seen)
+            yield loader.state_dict(), len(seen)
+
+    whole = []
+    states = list(run(None, whole))
+    assert {number for number, _ in whole} == {0, 1, 2}
+    if 'drop_last' in options:
+        del states[-2]    # it does not count the samples left out
+    for state, count in states:
+        rest = []
+        for _ in run(state, rest):
+            pass
+        assert rest == whole[count:]
