@@ -34,6 +34,7 @@ def test_a_missing_label_is_not_class_0(path):
         with pytest.raises(ValueError, match="missing.*'label'|'label'.*missing") as caught:
             lx.Loader(dataset, batch_size=10)
         assert 'record 3' in str(caught.value) and 'mask' in str(caught.value)
+        assert "ds.where(ds['label'].present())" in str(caught.value)
         with lx.Loader(dataset, fields=['image'], batch_size=N) as loader:
             assert next(loader)['image'][:, 1, 1].tolist() == [i % 256 for i in range(N)]
 
@@ -128,7 +129,7 @@ def test_a_live_dataset_that_loses_a_value(tmp_path):
         assert next(loader)['label'].tolist() == [0, 1, 2, 3, 4]
         w[8] = {'label': None}
         w.commit()
-        with pytest.raises(ValueError, match='record 8'):
+        with pytest.raises(ValueError, match='record 8.*missing=.*where'):
             next(loader)
         assert next(loader)['label'].tolist() == [10, 11, 12, 13, 14]
         w[8] = {'label': 8}
