@@ -113,40 +113,20 @@ static int add_keys(lxpy_state *state, PyObject *dict, uint64_t seed, const lx_b
     return result;
 }
 
-/** Sets the attribute that tells records from padding. */
-static int set_real(lxpy_state *state, PyObject *dict, const lx_batch *batch)
-{
-    lxpy_target target;
-    uint64_t rows = lx_batch_get_row_count(batch), real = lx_batch_get_real_count(batch);
-    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)rows);
-    int result = -1;
-    if (shape != NULL && lxpy_target_make(&target, state, shape, state->dtypes[LX_BOOL]) == 0) {
-        memset(target.view.buf, 1, (size_t)real);
-        memset((char *)target.view.buf + real, 0, (size_t)(rows - real));
-        result = PyObject_SetAttr(dict, LXPY(state, REAL), target.object);
-        lxpy_target_drop(&target);
-    }
-    Py_XDECREF(shape);
-    return result;
-}
-
-/** Sets the attributes that tell which records are in the batch. */
+/** Sets the attribute from which the batch computes the others when they are read: as uint64
+ * numbers, the position of the batch, the number of records that are not padding, and the indices.
+ * It is a copy, so that a batch whose arrays are gone keeps no memory of the library. */
 static int set_origin(lxpy_state *state, PyObject *dict, const lx_batch *batch)
 {
-    lxpy_target target;
-    uint64_t rows = lx_batch_get_row_count(batch);
-    PyObject *position = PyLong_FromUnsignedLongLong(lx_batch_get_position(batch));
-    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)rows);
-    int result = -1;
-    if (position != NULL && PyObject_SetAttr(dict, LXPY(state, POSITION), position) == 0 &&
-        shape != NULL && lxpy_target_make(&target, state, shape, state->dtypes[LX_INT64]) == 0) {
-        /* the indices fit in int64: a source that contains data has fewer than 2^63 records */
-        memcpy(target.view.buf, lx_batch_get_indices(batch), (size_t)rows * sizeof(int64_t));
-        result = PyObject_SetAttr(dict, LXPY(state, INDEX), target.object);
-        lxpy_target_drop(&target);
-    }
-    Py_XDECREF(position);
-    Py_XDECREF(shape);
+    const uint64_t head[] = {lx_batch_get_position(batch), lx_batch_get_real_count(batch)};
+    size_t size = (size_t)lx_batch_get_row_count(batch) * sizeof(uint64_t);
+    PyObject *origin = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof head + size));
+    if (origin == NULL)
+        return -1;
+    memcpy(PyBytes_AS_STRING(origin), head, sizeof head);
+    memcpy(PyBytes_AS_STRING(origin) + sizeof head, lx_batch_get_indices(batch), size);
+    int result = PyObject_SetAttr(dict, LXPY(state, ORIGIN), origin);
+    Py_DECREF(origin);
     return result;
 }
 
@@ -162,16 +142,22 @@ static int add_present(lxpy_state *state, PyObject *present, PyObject *name, PyO
     return result;
 }
 
+static bool has_marks(const lx_batch *batch)
+{
+    size_t i = 0, count = lx_batch_get_column_count(batch);
+    while (i < count && lx_batch_get_present(batch, i) == NULL)
+        i++;
+    return i < count;
+}
+
 /** Sets the attribute that tells present values from missing ones, for the columns that have
  * marks. */
-static int set_present(lxpy_state *state, const lxpy_columns *columns, PyObject *dict,
-                       PyObject *names, const lx_batch *batch)
+static int set_present(lxpy_state *state, PyObject *dict, PyObject *names, const lx_batch *batch)
 {
     uint64_t rows = lx_batch_get_row_count(batch);
     PyObject *shape = Py_BuildValue("(K)", (unsigned long long)rows), *present = PyDict_New();
     int result = shape != NULL && present != NULL ? 0 : -1;
-    Py_ssize_t count = columns->missing != LXPY_MISSING_CHECK ? PyTuple_GET_SIZE(names) : 0;
-    for (Py_ssize_t i = 0; result == 0 && i < count; i++) {
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(names); i++) {
         const uint8_t *marks = lx_batch_get_present(batch, (size_t)i);
         if (marks != NULL)
             result = add_present(state, present, PyTuple_GET_ITEM(names, i), shape, marks, rows);
@@ -219,8 +205,10 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     /* the Memory still owns the batch */
     if (dict != NULL && columns->keyed && add_keys(state, dict, columns->seed, batch) < 0)
         Py_CLEAR(dict);
-    if (dict != NULL && (set_real(state, dict, batch) < 0 || set_origin(state, dict, batch) < 0 ||
-                         set_present(state, columns, dict, names, batch) < 0))
+    if (dict != NULL && set_origin(state, dict, batch) < 0)
+        Py_CLEAR(dict);
+    if (dict != NULL && columns->missing == LXPY_MISSING_CHOSEN && has_marks(batch) &&
+        set_present(state, dict, names, batch) < 0)
         Py_CLEAR(dict);
     Py_XDECREF(memory);
     Py_DECREF(names);

@@ -45,9 +45,7 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(CASTING)          /**< the str 'casting' */                                                  \
     X(LOG)              /**< loaderx._logging.log */                                               \
     X(BATCH)            /**< loaderx.batch.Batch */                                                \
-    X(REAL)             /**< the str 'real' */                                                     \
-    X(INDEX)            /**< the str 'index' */                                                    \
-    X(POSITION)         /**< the str 'position' */                                                 \
+    X(ORIGIN)           /**< the str '_origin' */                                                  \
     X(PRESENT)          /**< the str 'present' */                                                  \
     X(COLUMNS_OF)       /**< loaderx._tables.columns_of */                                         \
     X(MEMORY_TYPE)                                                                                 \

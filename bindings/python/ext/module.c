@@ -43,9 +43,7 @@ static int keep_imports(lxpy_state *state)
         keep(state, LXPY_BROADCAST_RECORD, "loaderx.values", "broadcast_record") < 0 ||
         keep(state, LXPY_LOG, "loaderx._logging", "log") < 0 ||
         keep(state, LXPY_BATCH, "loaderx.batch", "Batch") < 0 ||
-        (LXPY(state, REAL) = PyUnicode_InternFromString("real")) == NULL ||
-        (LXPY(state, INDEX) = PyUnicode_InternFromString("index")) == NULL ||
-        (LXPY(state, POSITION) = PyUnicode_InternFromString("position")) == NULL ||
+        (LXPY(state, ORIGIN) = PyUnicode_InternFromString("_origin")) == NULL ||
         (LXPY(state, PRESENT) = PyUnicode_InternFromString("present")) == NULL ||
         keep(state, LXPY_COLUMNS_OF, "loaderx._tables", "columns_of") < 0 ||
         (LXPY(state, CASTING) = PyUnicode_InternFromString("casting")) == NULL ||

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Loaders: their batches, their order, and closing."""
 
+import copy
 import gc
 import hashlib
 import json
@@ -260,6 +261,34 @@ def test_batches_are_dicts_with_attributes(data):
     assert not hasattr(type(batch)(batch), 'real')
     made = lx.Loader(data, batch_size=3, transform=lambda batch: batch).__next__()
     assert made.real.tolist() == [True] * 3
+
+
+@pytest.mark.parametrize('copied', [
+    lambda batch: batch, copy.copy, copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch)),
+    lambda batch: batch.with_values({}),
+])
+def test_attributes_are_still_true_when_the_memory_has_been_reused(copied):
+    with lx.Loader({'x': np.arange(50)}, batch_size=20, order=lx.Shuffle(seed=3), epochs=4, rank=1,
+                   world=2, threads=2, prefetch_bytes=0) as loader:
+        batches = []
+        for number, batch in enumerate(loader):
+            if number % 3 == 0:
+                batch.index[0] += 100
+                batch.real = None
+            batch.clear()
+            batches.append(copied(batch))
+    assert loader.closed and len(batches) == 8
+    whole = lx.Shuffle(n=50, seed=3)
+    for number, batch in enumerate(batches):
+        epoch, last = divmod(number, 2)
+        whole.seek(50 * epoch + 40 * last)
+        expected = whole.take(10 if last else 40)[1::2]
+        changed = 100 if number % 3 == 0 else 0
+        assert batch.index.tolist() == [expected[0] + changed, *expected[1:]]
+        assert batch.index.dtype == np.int64 and batch.index.flags.writeable
+        assert batch.real is None if changed else batch.real.all()
+        assert batch.position == 50 * epoch + 40 * last and batch.present == {}
+        assert batch.index is batch.index and {'index', 'real'} <= set(dir(batch))
 
 
 def test_rejects_an_order_that_is_a_shard(data):
