@@ -16,6 +16,7 @@ typedef struct loader {
     uint64_t past_ns;            /* total time of the earlier passes */
     uint64_t begun_ns, ended_ns; /* when the first call to next() of this pass began, and when the
                                     last one ended */
+    uint64_t used_ns;            /* when the last pass began, continued or was moved */
     PyObject *pass;              /**< The iterator that has not ended, borrowed; or NULL. */
 } loader;
 
@@ -343,7 +344,7 @@ PyObject *lxpy_loader_next(PyObject *object, PyObject *pass)
     if (self->begun_ns == 0)
         self->begun_ns = now_ns();
     PyObject *value = lxpy_engine_next(engine, pass);
-    self->ended_ns = now_ns();
+    self->used_ns = self->ended_ns = now_ns();
     return value;
 }
 
@@ -382,6 +383,7 @@ static PyObject *loader_iterate(PyObject *object, PyObject *ignored)
         Py_RETURN_NONE;
     self->past_ns = time_of(self);
     self->begun_ns = self->ended_ns = 0;
+    self->used_ns = now_ns();
     self->pass = lxpy_pass_new(engine_of(object)->state, object);
     return self->pass;
 }
@@ -389,6 +391,15 @@ static PyObject *loader_iterate(PyObject *object, PyObject *ignored)
 void lxpy_loader_release(PyObject *object)
 {
     ((loader *)object)->pass = NULL;
+}
+
+/** Returns when the last pass was used, in ns, and whether its iterator has not ended. */
+static PyObject *loader_last_use(PyObject *object, PyObject *ignored)
+{
+    const loader *self = (loader *)object;
+    (void)ignored;
+    return Py_BuildValue("(KN)", (unsigned long long)self->used_ns,
+                         PyBool_FromLong(self->pass != NULL));
 }
 
 /** Returns whether no batch is left before the position at which the pass ends. If so, moves there
@@ -432,6 +443,7 @@ static PyObject *loader_seek(PyObject *object, PyObject *argument)
     if (engine == NULL || lxpy_uint64(argument, "samples", 0, UINT64_MAX - 1, &position) < 0 ||
         lxpy_engine_seek(engine, position, NULL) < 0)
         return NULL;
+    ((loader *)object)->used_ns = now_ns();
     Py_RETURN_NONE;
 }
 
@@ -475,6 +487,7 @@ static PyObject *loader_restore(PyObject *object, PyObject *args)
     lxpy_log_pass_on(engine->state);
     if (result < 0)
         return NULL;
+    ((loader *)object)->used_ns = now_ns();
     Py_RETURN_NONE;
 }
 
@@ -525,6 +538,7 @@ static PyMethodDef loader_methods[] = {
     {"_peek", loader_peek, METH_NOARGS, NULL},
     {"_iterate", loader_iterate, METH_NOARGS, NULL},
     {"_finish", loader_finish, METH_O, NULL},
+    {"_last_use", loader_last_use, METH_NOARGS, NULL},
     {"seek", loader_seek, METH_O,
      "seek(samples)\n--\n\n"
      "Seek to a position in the global order: the number of preceding samples over all ranks."},

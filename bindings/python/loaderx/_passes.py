@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections import Counter
 from typing import (Any, Callable, ContextManager, Dict, Iterator, List, Optional, Sequence,
                     Tuple)
@@ -117,6 +118,18 @@ class Passes:
         with self._guard():
             seek(self.reader)
             self._twins = [_Pass(self.reader)]
+
+    def save(self) -> str:
+        """Return the state of the newest pass; warn if an older one was continued after it."""
+        latest, _ = self.reader._last_use()
+        for reader in list(self._readers):
+            used, under_way = reader._last_use()
+            if under_way and used > latest:
+                warnings.warn('an older pass returned a batch after the newest one, but the state '
+                              'describes the newest: to look at a batch within a loop, call peek() '
+                              'instead of next(iter(loader))', UserWarning, stacklevel=3)
+                break
+        return self.reader._save()
 
     def _guard(self) -> ContextManager[object]:
         """Return the lock; fail in a transform, for which the holder of the lock may be waiting."""

@@ -503,9 +503,10 @@ class Loader:
 
         The dict contains the position, the identities of the order and the source, and, for
         information only, the batch size, world and number of threads. loaderx-state(5) describes
-        the format.
+        the format. If an older pass has returned a batch after the newest one, a UserWarning says
+        so: a loop that calls ``next(iter(loader))`` is no longer the newest pass.
         """
-        state: Dict[str, Any] = json.loads(self._passes.reader._save())
+        state: Dict[str, Any] = json.loads(self._passes.save())
         return state
 
     def load_state_dict(self, state: Mapping[str, Any], *,

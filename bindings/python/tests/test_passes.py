@@ -281,10 +281,14 @@ def test_states_describe_the_newest_pass(data):
     outer = iter(loader)
     next(outer)
     inner = iter(loader)
-    next(inner), next(inner), next(outer)
+    next(inner), next(inner)
     assert loader.tell() == loader.state_dict()['position'] == N + 2 * SIZE
+    next(outer)
+    with pytest.warns(UserWarning, match='older pass'):
+        state = loader.state_dict()
+    assert loader.tell() == state['position'] == N + 2 * SIZE
     resumed = make(data)
-    resumed.load_state_dict(loader.state_dict())
+    resumed.load_state_dict(state)
     assert labels(resumed) == labels(inner) == epoch(1)[2:]
     assert labels(outer) == epoch(0)[2:]
 
@@ -558,6 +562,49 @@ def test_any_sequence_of_calls_follows_the_rules(calls):
 
 
 # ---- resumption
+
+
+def test_a_state_that_does_not_describe_the_running_loop_is_a_warning(data):
+    loader = make(data)
+    for number, _ in enumerate(loader):
+        if number == 1:
+            next(iter(loader))    # a look at a batch
+        elif number == 2:
+            with pytest.warns(UserWarning, match=r'older pass.*newest.*peek\(\)') as caught:
+                assert loader.state_dict()['position'] == N + SIZE
+            assert caught[0].filename == __file__
+            loader.seek(0)
+            loader.state_dict()    # it was moved on purpose
+    loader.state_dict()
+
+
+@pytest.mark.filterwarnings('error')
+def test_a_state_of_the_pass_in_use_is_no_warning(data):
+    loader = make(data)
+    held = iter(loader)
+    next(held)
+    for _ in loader:
+        loader.state_dict()
+    take(loader, 2)
+    loader.state_dict()
+    next(held)
+    loader.set_epoch(5)
+    loader.state_dict()
+    next(held)
+    loader.load_state_dict(make(data).state_dict())
+    loader.state_dict()
+    next(held)
+    next(loader)
+    loader.state_dict()
+    for _ in zip(iter(loader), loader):
+        loader.state_dict()
+    for _ in loader:
+        for _ in loader:
+            pass
+        loader.state_dict()
+    loader.state_dict()
+    del held
+    loader.state_dict()
 
 
 @pytest.mark.parametrize('options', [{}, {'drop_last': True}, {'rank': 1, 'world': 3}])
