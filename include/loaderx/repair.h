@@ -39,7 +39,7 @@ typedef enum lx_repair_policy {
 /** What a repair does about a finding. */
 typedef enum lx_repair_action {
     LX_REPAIR_ACTION_NONE = 0,    /**< Nothing: the damage cannot be repaired. */
-    LX_REPAIR_ACTION_MISSING = 1, /**< The value becomes missing. */
+    LX_REPAIR_ACTION_MISSING = 1, /**< The value is marked as missing. */
     LX_REPAIR_ACTION_DELETE = 2,  /**< The record of the value is deleted. */
     LX_REPAIR_ACTION_DROP = 3,    /**< References to bytes that do not exist are dropped. The bytes
                                        are those of a chunk, a table or the WAL, or bytes that a

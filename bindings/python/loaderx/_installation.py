@@ -28,7 +28,7 @@ def check_folder(package: str) -> None:
 
 
 def explain(error: ImportError) -> ImportError:
-    """Return the error to raise for `error`, which the import of the extension module raised."""
+    """Return the error to raise in place of `error`, which importing the extension raised."""
     if error.name == 'loaderx._core' and isinstance(error, ModuleNotFoundError):
         return ImportError(f'{error}: the package was not built for this Python, or another '
                            f'distribution with a package named loaderx has replaced it: {_ADVICE}')

@@ -29,8 +29,8 @@ static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rul
                        (unsigned long long)entry->offset, rules->align);
     if (entry->physical > entry->logical)
         return lx_fail(error, LX_ERR_CORRUPT,
-                       "the value has %u bytes, but more bytes are stored: %u", entry->logical,
-                       entry->physical);
+                       "the value has %u bytes, but %u bytes are stored, which is too many",
+                       entry->logical, entry->physical);
     if (entry->physical < entry->logical && rules->codec == NULL)
         return lx_fail(error, LX_ERR_CORRUPT,
                        "the value has %u bytes and is not compressed, but only %u bytes are stored",

@@ -62,7 +62,7 @@ static const struct harm harms[] = {
     {.name = "stored longer",
      .physical = 1,
      .seen_without_crc = true,
-     .said = "more bytes are stored",
+     .said = "which is too many",
      .where = "chunk/0.zr"},
     {.name = "stored shorter",
      .physical = 0 - 1u,
@@ -77,7 +77,7 @@ static const struct harm harms[] = {
     {.name = "stored in gigabytes",
      .physical = 0 - 13u,
      .seen_without_crc = true,
-     .said = "more bytes are stored",
+     .said = "which is too many",
      .where = "chunk/0.zr"},
     {.name = "both longer",
      .physical = 4,
@@ -86,7 +86,7 @@ static const struct harm harms[] = {
      .said = "a value has 16 bytes, but the field has 12",
      .where = "chunk/0.zr"},
     {.name = "longer", .logical = 1, .said = "is not compressed", .where = "chunk/0.zr"},
-    {.name = "shorter", .logical = 0 - 1u, .said = "more bytes are stored", .where = "chunk/0.zr"},
+    {.name = "shorter", .logical = 0 - 1u, .said = "which is too many", .where = "chunk/0.zr"},
     {.name = "another checksum", .crc = 1, .said = "checksum", .where = "chunk/0.zr"},
 };
 

@@ -90,7 +90,7 @@ class Slice(_Derived):
 
 
 class Padded(_Derived):
-    """An order whose epochs repeat their first indices, up to a multiple of a length.
+    """An order whose epochs are padded to a multiple of a length by repeating their first indices.
 
     If `multiple` is the number of samples in a global batch, all ranks have the same number of
     batches, and all batches are full.
