@@ -16,6 +16,7 @@ cat "$top_srcdir"/tests/faults/failing/*.c "$top_srcdir"/tests/faults/plain.c |
 
 # Exceptions: setters that only store a number, and functions without allocations or system calls.
 cat >"$work/harmless" <<'END'
+lx_column_pad
 lx_dtype_parse
 lx_fail
 lx_fail_errno
