@@ -280,6 +280,18 @@ def test_rewritten_tables_cause_a_warning(tmp_path, caplog):
     assert not caplog.text
 
 
+def test_a_recovery_causes_a_warning(tmp_path, caplog):
+    path = make(tmp_path / 'd')
+    change(path, 5)
+    state, expected = a_state(lx.Dataset(path))
+    lx.repair(path, into=tmp_path / 'new')
+    lx.remove(path)
+    (tmp_path / 'new').rename(path)
+    with caplog.at_level(logging.WARNING):
+        assert resumed(lx.Dataset(path), state) == expected
+    assert 'not known whether records changed' in caplog.text
+
+
 def test_a_seal_without_changes_causes_no_warning(tmp_path, caplog):
     path = make(tmp_path / 'd')
     state, expected = a_state(lx.Dataset(path))

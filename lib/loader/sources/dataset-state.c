@@ -257,7 +257,8 @@ static lx_status compare_digests(const lx__dataset_use *use, const json_t *saved
     if (tables == digest.table_generation)
         status = match_digests(use, fields, &digest, error);
     else
-        warn_unknown(use, "its tables were rewritten by a rebalance, a seal or a checkpoint");
+        warn_unknown(use, "its tables were rewritten by a rebalance, a recovery, a seal or a "
+                          "checkpoint");
     lx__row_digest_free(&digest);
     return status;
 }

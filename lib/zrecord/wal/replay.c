@@ -483,6 +483,17 @@ void lx__state_free(lx__state *state)
     *state = (lx__state){0};
 }
 
+lx_status lx__state_begin_tables(lx__state *state, lx_error *error)
+{
+    if (state->table_generation == UINT32_MAX)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "all %u table generations have been used: copy the dataset to continue",
+                       UINT32_MAX);
+    state->table_generation++;
+    state->rows = state->length;
+    return LX_OK;
+}
+
 /** Returns the position of chunk @p id, or the position to insert it at. */
 static size_t chunk_position(const lx__state *state, uint32_t id)
 {

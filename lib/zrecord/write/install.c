@@ -34,15 +34,12 @@ lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *erro
 lx_status lx__install_make_tables(lx__install *self, lx_error *error)
 {
     lx_writer *writer = self->writer;
-    if (self->state.table_generation == UINT32_MAX)
-        return lx_fail(error, LX_ERR_LIMIT,
-                       "all %u table generations have been used: copy the dataset to continue",
-                       UINT32_MAX);
-    self->state.table_generation++;
-    self->state.rows = self->state.length;
+    lx_status status = lx__state_begin_tables(&self->state, error);
+    if (status != LX_OK)
+        return status;
     self->new_tables = true;
-    lx_status status = lx__table_writer_open(&self->tables, &writer->directory, writer->meta.schema,
-                                             self->state.table_generation, 0, 0, error);
+    status = lx__table_writer_open(&self->tables, &writer->directory, writer->meta.schema,
+                                   self->state.table_generation, 0, 0, error);
     self->tables.first = self->state.length;
     return status;
 }
