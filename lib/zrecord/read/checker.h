@@ -15,6 +15,7 @@
 typedef struct lx__checker {
     lx__snapshot *snapshot; /**< The caller keeps the reference. */
     lx__value_reader reader;
+    bool missing;    /**< Whether the value that was last found intact is a missing one. */
     uint8_t *buffer; /**< For decompressed values. */
     size_t capacity;
 } lx__checker;

@@ -8,11 +8,7 @@
 bool lx__dataset_may_be_missing(lx_dataset *dataset, size_t field)
 {
     lx__dataset_lock(dataset);
-    const lx__store *store = dataset->snapshot->store;
-    /* In a sealed dataset, the tables already contain everything that is in the log. */
-    bool may = store->meta.sealed
-                   ? !lx__schema_field(store->schema, field)->complete
-                   : lx__state_may_be_missing(&dataset->snapshot->state, store->schema, field);
+    bool may = lx__snapshot_may_be_missing(dataset->snapshot, field);
     pthread_mutex_unlock(&dataset->mutex);
     return may;
 }

@@ -237,6 +237,14 @@ void lx__snapshot_unref(lx__snapshot *snapshot)
     lx__free(snapshot);
 }
 
+bool lx__snapshot_may_be_missing(const lx__snapshot *snapshot, size_t field)
+{
+    const lx__store *store = snapshot->store;
+    /* In a sealed dataset, the tables already contain everything that is in the log. */
+    return store->meta.sealed ? !lx__schema_field(store->schema, field)->complete
+                              : lx__state_may_be_missing(&snapshot->state, store->schema, field);
+}
+
 void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               const lx__entry *entry, lx_error *error)
 {

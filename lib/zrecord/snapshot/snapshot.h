@@ -102,6 +102,9 @@ lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, ui
  * if the value is intact. @p index must be less than state.rows. */
 void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index);
 
+/** Whether values of the field may be missing. */
+bool lx__snapshot_may_be_missing(const lx__snapshot *snapshot, size_t field);
+
 /** Adds to @p error the file, offset, field and record of a value that could not be read. */
 void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               const lx__entry *entry, lx_error *error);
