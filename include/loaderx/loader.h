@@ -464,9 +464,11 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
  * differ from those of the loader that saved the state. The cost does not depend on the position.
  *
  * If records were appended to a dataset in the meantime, open the dataset with the length that it
- * had (lx_dataset_options_set_length()). If records in the loader's columns were changed or
- * deleted, the call fails; lx_loader_restore_changed() continues nevertheless. If the tables of the
- * dataset were rewritten (lx_writer_rebalance(), lx_writer_checkpoint(), lx_writer_seal()), the
+ * had (lx_dataset_options_set_length()). If records in the loader's columns were changed, or were
+ * deleted and others took their places, the call fails; lx_loader_restore_changed() continues
+ * nevertheless. A run never continues with fewer records than it had, because its order depends on
+ * their number: append as many as were deleted. If the tables of the dataset were rewritten
+ * (lx_writer_rebalance(), lx_writer_checkpoint(), lx_writer_seal(), lx_dataset_recover()), the
  * library cannot tell whether records have changed: it logs a warning and continues. The records of
  * a live dataset may change, so they are not compared.
  *
@@ -484,6 +486,7 @@ LX_API lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error
 /**
  * Moves to the position of a saved state as lx_loader_restore() does, but also accepts records that
  * have changed since the state was saved. The run then continues with the records as they are now.
+ * Their number must be the same.
  *
  * @return Any status that lx_loader_restore() returns.
  */

@@ -354,7 +354,8 @@ LX_API lx_status lx_source_save(const lx_source *source, char *text, size_t size
  *
  * @param[in]  source   The source; all of its columns are compared.
  * @param[in]  text     The identity.
- * @param[in]  changed  Whether to accept records that have changed.
+ * @param[in]  changed  Whether to accept records that have changed, as lx_loader_restore_changed()
+ *                      does. Their number must be the same in any case.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The source has the same records.

@@ -521,18 +521,19 @@ class Loader:
         state : dict
             A dict that `state_dict` returned.
         changed : {'raise', 'allow'}
-            What to do if records that the loader reads were changed or deleted after the state was
-            saved. 'raise': raise ValueError. 'allow': continue with the records as they are now. If
-            the tables of a dataset were rewritten in the meantime (by a rebalance, a seal or a
-            checkpoint), changes cannot be detected, and a warning is logged instead. The records of
-            a live dataset are not compared.
+            What to do if records that the loader reads were changed, or deleted and replaced by
+            others, after the state was saved. 'raise': raise ValueError. 'allow': continue with the
+            records as they are now. If the tables of a dataset were rewritten in the meantime (by a
+            rebalance, a recovery, a seal or a checkpoint), changes cannot be detected, and a
+            warning is logged instead. The records of a live dataset are not compared.
 
         Raises
         ------
         ValueError
             The state belongs to a different order or source, or records changed; the message names
             the difference. If records were appended to a dataset, open it with the `length` that
-            the message names, and the run continues with the same samples.
+            the message names, and the run continues with the same samples. A dataset that has
+            fewer records must get as many as it had: the order depends on their number.
         LoaderxError
             The state was saved in an unsupported format version.
         CorruptError

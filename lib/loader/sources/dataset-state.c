@@ -130,11 +130,21 @@ static lx_status fail_length(const lx__dataset_use *use, uint64_t then, uint64_t
                          " when the state was saved: to continue with those, open the dataset with "
                          "length=%" PRIu64 "; otherwise, start without the state",
                          now, then, then);
+    else if (use->dataset != NULL && use->dataset->options.length == now)
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "the dataset was opened with length=%" PRIu64 ", but had %" PRIu64
+                         " records when the state was saved: open it with length=%" PRIu64
+                         ", or start without the state",
+                         now, then, then);
     else
         status = lx_fail(error, LX_ERR_MISMATCH,
                          "the dataset has only %" PRIu64 " records, but had %" PRIu64
-                         " when the state was saved: start without the state",
-                         now, then);
+                         " when the state was saved; the order of a run depends on the number of "
+                         "records, so the run cannot continue with fewer, even if changed records "
+                         "are allowed: append records until there are %" PRIu64
+                         " again, and allow changed records with changed='allow'; or start without "
+                         "the state",
+                         now, then, then);
     if (use->dataset != NULL)
         lx_error_locate(error, lx_dataset_get_path(use->dataset), NULL, LX_NONE, LX_NONE);
     return status;
