@@ -159,6 +159,10 @@ class Stateful:
         """Return further properties, which are saved in states but not compared."""
         return {}
 
+    def _explain(self, key: str, state: Mapping[str, Any]) -> Optional[ValueError]:
+        """Return a better error than that of `differs` for a value of a state, if there is one."""
+        return None
+
     def _drawn(self, iteration: Any) -> Iterable[Block]:
         """Yield the blocks of the rest of a pass; draw each block on demand."""
         raise NotImplementedError
@@ -275,13 +279,14 @@ class Stateful:
         ------
         ValueError
             The sampler or its data differ from those in the state; the message names the
-            difference.
+            difference. If records were appended to a dataset, open it with the `length` that the
+            message names.
         LoaderxError
             The state was saved in an unsupported format version.
         CorruptError
             The state was changed after it was saved, or is invalid.
         """
-        check(state, self._kind, self._configuration())
+        check(state, self._kind, self._configuration(), self._explain)
         self._pending = self._resume(state)
         self._current = None
 
