@@ -69,15 +69,19 @@ static void release(void *batch)
     lx_batch_unref(batch);
 }
 
-/** Creates a Memory that spans all columns and owns the batch. Stores the address of its first byte
- * in @p start. Without columns, the Memory is empty and only owns the batch. */
+/** Creates a Memory that spans the columns of fixed size, and the offsets of the others, and owns
+ * the batch. Stores the address of its first byte in @p start. Without columns, the Memory is empty
+ * and only owns the batch. */
 static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **start)
 {
     size_t count = lx_batch_get_column_count(batch);
     char *first = NULL, *end = NULL;
     for (size_t i = 0; i < count; i++) {
         const lx_column *column = lx_batch_get_column(batch, i);
-        char *data = column->data, *end_of_column = data + column->rows * column->size;
+        bool varies = column->offsets != NULL;
+        char *data = varies ? (char *)(uintptr_t)column->offsets : column->data;
+        char *end_of_column = data + (varies ? (column->rows + 1) * sizeof(uint64_t)
+                                             : column->rows * column->size);
         first = first == NULL || data < first ? data : first;
         end = end_of_column > end ? end_of_column : end;
     }
@@ -95,6 +99,61 @@ static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject
     int result = array != NULL ? PyDict_SetItem(dict, name, array) : -1;
     Py_XDECREF(array);
     return result;
+}
+
+/** Creates the array of the offsets of a column, which are below 2^63. */
+static PyObject *make_offsets(lxpy_state *state, const lx_column *column, PyObject *memory,
+                              size_t offset)
+{
+    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)column->rows + 1);
+    PyObject *array = shape != NULL
+                          ? lxpy_array_new(state, memory, offset, state->dtypes[LX_INT64], shape)
+                          : NULL;
+    Py_XDECREF(shape);
+    return array;
+}
+
+/** Creates the array of the bytes of all values of a column. They have a Memory of their own,
+ * because they may be far from the other columns. */
+static PyObject *make_values(lxpy_state *state, const lx_column *column, lx_batch *batch)
+{
+    uint64_t size = column->offsets[column->rows];
+    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)size), *array = NULL;
+    PyObject *memory = shape != NULL ? lxpy_memory_new(state, column->data, (size_t)size, true,
+                                                       lx_batch_ref(batch), release)
+                                     : NULL;
+    if (memory != NULL)
+        array = lxpy_array_new(state, memory, 0, state->dtypes[LX_UINT8], shape);
+    else if (shape != NULL)
+        lx_batch_unref(batch);
+    Py_XDECREF(memory);
+    Py_XDECREF(shape);
+    return array;
+}
+
+static int add_ragged(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
+                      size_t offset, const lx_column *column, lx_batch *batch)
+{
+    PyObject *offsets = make_offsets(state, column, memory, offset);
+    PyObject *values = offsets != NULL ? make_values(state, column, batch) : NULL;
+    PyObject *ragged = values != NULL ? PyObject_CallFunctionObjArgs(LXPY(state, RAGGED), values,
+                                                                     offsets, &PyBytes_Type, NULL)
+                                      : NULL;
+    int result = ragged != NULL ? PyDict_SetItem(dict, name, ragged) : -1;
+    Py_XDECREF(offsets);
+    Py_XDECREF(values);
+    Py_XDECREF(ragged);
+    return result;
+}
+
+static int add_column(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
+                      const char *start, const lx_column *column, PyObject *shape, lx_batch *batch)
+{
+    if (column->offsets != NULL)
+        return add_ragged(state, dict, name, memory,
+                          (size_t)((const char *)column->offsets - start), column, batch);
+    return add_array(state, dict, name, memory, (size_t)((const char *)column->data - start),
+                     column->dtype, shape);
 }
 
 /** Adds the random keys of the records to @p dict. The keys are not a column of the batch. */
@@ -197,9 +256,8 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     PyObject *dict = memory != NULL ? PyObject_CallObject(LXPY(state, BATCH), NULL) : NULL;
     for (Py_ssize_t i = 0; dict != NULL && i < PyTuple_GET_SIZE(names); i++) {
         const lx_column *column = lx_batch_get_column(batch, (size_t)i);
-        if (add_array(state, dict, PyTuple_GET_ITEM(names, i), memory,
-                      (size_t)((const char *)column->data - start), column->dtype,
-                      PyTuple_GET_ITEM(shapes, i)) < 0)
+        if (add_column(state, dict, PyTuple_GET_ITEM(names, i), memory, start, column,
+                       PyTuple_GET_ITEM(shapes, i), batch) < 0)
             Py_CLEAR(dict);
     }
     /* the Memory still owns the batch */

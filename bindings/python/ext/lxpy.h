@@ -45,6 +45,7 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(CASTING)          /**< the str 'casting' */                                                  \
     X(LOG)              /**< loaderx._logging.log */                                               \
     X(BATCH)            /**< loaderx.batch.Batch */                                                \
+    X(RAGGED)           /**< loaderx.ragged.Ragged */                                              \
     X(ORIGIN)           /**< the str '_origin' */                                                  \
     X(PRESENT)          /**< the str 'present' */                                                  \
     X(COLUMNS_OF)       /**< loaderx._tables.columns_of */                                         \
@@ -89,6 +90,7 @@ int lxpy_add_type(PyObject *module, PyType_Spec *spec, enum lxpy_object place);
 int lxpy_add_memory(PyObject *module);
 int lxpy_add_executor(PyObject *module);
 int lxpy_add_collate(PyObject *module);
+int lxpy_add_pad(PyObject *module);
 int lxpy_add_dataset(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);

@@ -13,6 +13,7 @@ from .errors import CorruptError
 _Path = Union[str, bytes, os.PathLike[Any]]
 _Description = Tuple[str, Any, Tuple[int, ...], str]
 _Numbers = np.ndarray[Any, np.dtype[np.uint64]]
+_Array = np.ndarray[Any, Any]
 _Reals = np.ndarray[Any, np.dtype[np.float64]]
 _ProgressFunction = Optional[Callable[[int, int], object]]
 
@@ -239,6 +240,11 @@ def source_flat(
 def collate(
     batch: Any, wrap: Callable[[Any], Any], fallback: Callable[[Any], Any], /
 ) -> Any: ...
+
+def pad(
+    values: _Array, offsets: _Array, item: _Array, left: bool, padded: _Array,
+    mask: Optional[_Array], /
+) -> None: ...
 
 _L = TypeVar('_L', bound='Loader')
 

@@ -29,7 +29,6 @@ from .sources.records import BatchReadable
 from .sources.compared import ComparedByValue
 from .sources import Dataset
 from .field import Field
-from .loader import choose_fields
 from .opening import create
 from .orders import Repeat, Sequential, Shuffle
 from .sources.source import PLACES, zip_sources
@@ -278,7 +277,10 @@ class DataLoader(_core.Loader):
         # A batch is short only at the end of an epoch of the order, and this order has one
         # practically endless epoch.
         order = Repeat(epoch, _POSITIONS // source.length)
-        choose_fields(source, None)
+        for name, dtype, _ in source.columns:
+            if dtype is None:
+                raise ValueError(f'the records of {name!r} vary in length, which this class does '
+                                 'not support: use a Loader')
         register_batches()
         ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
         return super().__new__(

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
+from ._arrangement import after_arranging, arrangement
 from ._explain import Planner
 from ._loader_stats import LoaderStats
 from ._missing import missing_rules
@@ -31,7 +32,7 @@ _Self = TypeVar('_Self', bound='Loader')
 
 
 def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tuple[str, ...]:
-    """Check that the fields exist and can be batched; return the names of the columns to read."""
+    """Check that the fields exist; return the names of the columns to read."""
     shapes = {name: dtype for name, dtype, _ in source.columns}
     if isinstance(fields, (str, bytes)):
         raise TypeError(f'fields must be a list of names, not the single name {fields!r}')
@@ -54,11 +55,6 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
             raise ValueError(f'fields: {name!r} not found: the source has {known}')
         if name in names[:i]:
             raise ValueError(f'fields: {name!r} is listed twice')
-        if shapes[name] is None:
-            raise ValueError(
-                f'the records of {name!r} vary in length and cannot be batched: '
-                'select other fields'
-            )
     return names
 
 
@@ -183,7 +179,7 @@ class Loader:
         directory names a dataset; any other path names an .npy file, or an .npz file, whose arrays
         are read into memory.
     fields : list of str, optional
-        The fields to read; None: all. Fields whose records differ in length cannot be batched.
+        The fields to read; None: all.
     batch_size : int, optional
         The number of records in a batch of this rank; None: 1. Must not be given with a `Budgeted`
         order, which determines the batches.
@@ -213,6 +209,11 @@ class Loader:
         Whether ranks may differ in the number of their batches and of the records in the last one,
         instead of repeating records. Collective operations after each batch would then wait
         forever.
+    ragged : {'ragged', 'list'}, Pad or dict
+        How to return fields whose records vary in length. 'ragged': as a `Ragged`, without copying
+        the values. 'list': as a list of bytes objects. A `Pad`: as one array, padded to a common
+        length. A dict maps the names of fields to one of these choices; for fields that it does not
+        contain, 'ragged' applies. A `transform` receives the fields in this form.
     skip : list of (int, int)
         Ranges of positions, each as its first position and the one after its last. Batches that
         begin there, as ``batch.position`` returns it, are not returned; the other batches stay the
@@ -305,6 +306,7 @@ class Loader:
         drop_last: bool = False,
         uneven: bool = False,
         skip: Iterable[Tuple[int, int]] = (),
+        ragged: Any = 'ragged',
         threads: Optional[int] = None,
         executor: Optional[_core.Executor] = None,
         prefetch_bytes: Optional[int] = None,
@@ -352,6 +354,8 @@ class Loader:
         end = min(count * order_core.length, UINT64_MAX) if ends else UINT64_MAX
         columns = {name: (dtype, shape) for name, dtype, shape in core.columns
                    if name in names and dtype is not None}
+        varying = [name for name, dtype, _ in core.columns if name in names and dtype is None]
+        arrange = arrangement(ragged, varying, names)
         if transform is None:
             output.check(columns, _sizes(
                 order_core.length, None if isinstance(order, Budgeted) else batch_size or 1, rank,
@@ -362,8 +366,8 @@ class Loader:
         if prefetch_bytes is not None:
             prefetch_bytes = natural('prefetch_bytes', prefetch_bytes)
         skipped = _skipped_ranges(skip)
-        change = output.after(transform)
-        rules = missing_rules(missing, columns)
+        change = output.after(after_arranging(arrange, transform))
+        rules = missing_rules(missing, columns, varying)
 
         def open_reader(position: int) -> _core.Loader:
             return _core.Loader(core, order_core, names, batch_size or 0, count, position, rank,
