@@ -13,15 +13,10 @@
 #define BLOCK 64
 /* How many rows to prefetch ahead for inline values, which need nothing but their rows. */
 #define SHORT_AHEAD 32
-/* How many cache lines of each page of the next record to prefetch during a copy: the processor's
- * own prefetcher stops at page boundaries. */
-#define LINES_AHEAD 4
-#define LINE 64
 /* Records smaller than this are prefetched whole as soon as they are located. A block of them fits
  * into the first-level cache, and copying a record takes too little time for the cache lines of the
  * next one to arrive. */
 #define SMALL 512
-#define PAGE 4096
 
 /** The state of a call. */
 typedef struct dense {
@@ -74,14 +69,6 @@ static inline void prefetch_rows(const dense *g, uint64_t index)
     __builtin_prefetch(g->column->offsets + index * LX__OFFSET_ROW);
     if (g->many)
         __builtin_prefetch(g->column->checks + index * LX__CHECK_ROW);
-}
-
-/** Prefetches the first @p lines cache lines of each page of a payload. */
-static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lines)
-{
-    for (size_t page = 0; page < size; page += PAGE)
-        for (size_t line = page; line < size && line < page + lines * LINE; line += LINE)
-            __builtin_prefetch(data + line);
 }
 
 /* Looking up the row updates of a block takes several steps (hash, filter test, prefetch, find).
@@ -192,12 +179,12 @@ copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const
     size_t size = g->size;
     /* Computing the checksum reads three streams at once, which the processor's prefetcher does not
      * detect. */
-    size_t lines = g->many ? PAGE / LINE : LINES_AHEAD;
+    size_t lines = g->many ? LX__PAGE_LINES : LX__LINES_AHEAD;
     if (found[0] != NULL)
-        prefetch_payload(found[0], size, lines);
+        lx__prefetch_payload(found[0], size, lines);
     for (size_t i = 0; i < count; i++) {
         if (i + 1 < count && found[i + 1] != NULL)
-            prefetch_payload(found[i + 1], size, lines);
+            lx__prefetch_payload(found[i + 1], size, lines);
         bool right = found[i] != NULL;
         if ((have >> i & 1) != 0) {
             verify_hidden(g, indices[i]);
@@ -241,7 +228,7 @@ find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const 
         found[i] = index < g->length ? find_raw(g, index, rows) : NULL;
         if (found[i] == NULL)
             continue;
-        prefetch_payload(found[i], g->size < SMALL ? g->size : 1, PAGE / LINE);
+        lx__prefetch_payload(found[i], g->size < SMALL ? g->size : 1, LX__PAGE_LINES);
         if (g->verify && index < g->rows && !g->always)
             lx__table_prefetch_verified(g->column->table, index);
     }

@@ -14,6 +14,21 @@
 
 /* How many table rows to prefetch ahead: a cache miss costs about as much as ten hits. */
 #define LX__ROWS_AHEAD 16
+/* How many cache lines of each page of the next record to prefetch during a copy: the processor's
+ * own prefetcher stops at page boundaries. */
+#define LX__LINES_AHEAD 4
+/* Number of cache lines of a page. */
+#define LX__PAGE_LINES 64
+
+/** Prefetches the first @p lines cache lines of each page of a payload. */
+static inline void lx__prefetch_payload(const uint8_t *data, size_t size, size_t lines)
+{
+    const size_t line_bytes = 64, page_bytes = LX__PAGE_LINES * line_bytes;
+    for (size_t page = 0; page < size; page += page_bytes)
+        for (size_t line = page; line < size && line < page + lines * line_bytes;
+             line += line_bytes)
+            __builtin_prefetch(data + line);
+}
 
 /** Copies records of any length to out + offsets[i]; their lengths must be those that lx__measure()
  * computed. */
