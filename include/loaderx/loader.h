@@ -109,10 +109,12 @@ LX_API lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool u
                                               lx_error *error);
 
 /**
- * Skips the global batches that begin at positions from @p first up to, but not including, @p end:
- * no rank returns them. All other batches are the same as without the call. This can lead a run
- * past batches that cause a loss spike; lx_batch_get_position() returns where a batch begins. Calls
- * add up. A state does not contain the ranges: set them again when the run is resumed.
+ * Skips the global batches that contain any of the positions from @p first up to, but not
+ * including, @p end: no rank returns them. All other batches are the same as without the call. This
+ * can lead a run past data that causes a loss spike, even if it resumes with a different batch size
+ * or number of ranks; lx_batch_get_position() returns where a batch begins. Positions count samples
+ * over all epochs, so the same records are returned again in the next epoch. Calls add up. A state
+ * does not contain the ranges: set them again when the run is resumed.
  *
  * @param[in]  options  The options.
  * @param[in]  first    The first position.

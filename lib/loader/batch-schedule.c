@@ -156,11 +156,11 @@ static lx_status next_batch(lx__batch_schedule *schedule, lx__batch_slice *slice
     return LX_OK;
 }
 
-/** Returns the end of a skipped range that contains @p position, or 0 if there is none. */
-static uint64_t skipped_end(const lx__batch_schedule *schedule, uint64_t position)
+/** Returns the end of a skipped range that has positions of a batch, or 0 if there is none. */
+static uint64_t skipped_end(const lx__batch_schedule *schedule, const lx__batch_slice *slice)
 {
     for (size_t i = 0; i < schedule->skipped_count; i++)
-        if (schedule->skipped[i].first <= position && position < schedule->skipped[i].end)
+        if (schedule->skipped[i].first < slice->end && slice->begin < schedule->skipped[i].end)
             return schedule->skipped[i].end;
     return 0;
 }
@@ -190,7 +190,7 @@ lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice 
     for (;;) {
         lx_status status = has_own_batches(schedule) ? next_batch(schedule, slice, error)
                                                      : next_samples(schedule, slice);
-        uint64_t end = status == LX_OK ? skipped_end(schedule, slice->begin) : 0;
+        uint64_t end = status == LX_OK ? skipped_end(schedule, slice) : 0;
         if (end == 0)
             return status;
         skip(schedule, slice->begin, end);

@@ -54,7 +54,7 @@ class Planner:
             self._loader.seek(position)
             batch = next(self._loader)
         indices = batch.index.tolist()
-        return [{'index': index, 'real': real, **chosen, 'read': read}
+        return [{'index': index, 'real': real, 'position': position, **chosen, 'read': read}
                 for index, real, chosen, read in zip(
                     indices, batch.real.tolist(), self._sets(position, len(indices)),
                     _locate(self._source, indices))]

@@ -25,8 +25,12 @@ def _rule(name: str, what: Any, dtype: np.dtype[Any], shape: Tuple[int, ...]) ->
                              f'{", ".join(map(repr, _POLICIES))}; any other value must be a number '
                              'or an array')
         return name, what
+    if what is None:
+        raise TypeError(f'missing: None for the field {name!r} is not one of '
+                        f'{", ".join(map(repr, _POLICIES))}, a number or an array')
     try:
-        value = convert_record(what, dtype, () if np.ndim(what) == 0 else shape, name)[0]
+        plain = what.item() if isinstance(what, np.generic) else what
+        value = convert_record(plain, dtype, () if np.ndim(what) == 0 else shape, name)[0]
     except (TypeError, ValueError) as error:
         raise type(error)(f'missing: {error}') from None
     return name, np.broadcast_to(value, shape).tobytes()

@@ -216,10 +216,12 @@ class Loader:
         contain, 'ragged' applies. A `transform` receives the fields in this form.
     skip : list of (int, int)
         Ranges of positions, each as its first position and the one after its last. Batches that
-        begin there, as ``batch.position`` returns it, are not returned; the other batches stay the
-        same, and ``len()`` does not count the skipped ones. To pass over data that makes the loss
-        spike, load a state from before the spike into a loader with `skip`. The ranges are not part
-        of a state: pass them again when the run is resumed.
+        contain any of these positions are not returned; the other batches stay the same, and
+        ``len()`` does not count the skipped ones. To pass over data that makes the loss spike, load
+        a state from before the spike into a loader with `skip`, even with another batch size or
+        number of ranks: ``batch.position`` and `explain` return the position of a batch. Positions
+        count samples, not steps, and over all epochs: in the next epoch, the same records are
+        returned again. The ranges are not part of a state: pass them again when the run is resumed.
     threads : int, optional
         The number of threads that prepare batches, from 0 to 64. With 0, the thread that waits for
         a batch prepares it. None: a number based on the CPUs that the process may use. Must not be
@@ -402,6 +404,7 @@ class Loader:
         -------
         list of dict
             For each record: ``index``, its index in the source; ``real``, False if it is padding;
+            ``position``, the position at which the batch begins, as for `seek` and `skip`;
             with a `Blend`, ``set``, the index of the part that the record comes from; and ``read``,
             a list of pairs, one for each of the sources that are read side by side: the path of the
             source, or its description if it has no path, and the index of the record in that
@@ -419,8 +422,8 @@ class Loader:
         >>> loader = Loader(both, batch_size=2, order=Sequential())
         >>> for record in loader.explain(3):
         ...     print(record)
-        {'index': 6, 'real': True, 'read': [('ndarray int64[4]', 0)]}
-        {'index': 7, 'real': True, 'read': [('ndarray int64[4]', 1)]}
+        {'index': 6, 'real': True, 'position': 6, 'read': [('ndarray int64[4]', 0)]}
+        {'index': 7, 'real': True, 'position': 6, 'read': [('ndarray int64[4]', 1)]}
         >>> loader.explain(2)[1]['read']
         [('wiki.npy', 5)]
         """

@@ -93,7 +93,8 @@ class Padded(_Derived):
     """An order whose epochs are padded to a multiple of a length by repeating their first indices.
 
     If `multiple` is the number of samples in a global batch, all ranks have the same number of
-    batches, and all batches are full.
+    batches, and all batches are full. The repeated indices are part of the order: ``batch.real``
+    does not mark them, so an evaluation would count them twice.
 
     Parameters
     ----------

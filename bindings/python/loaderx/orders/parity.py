@@ -110,7 +110,9 @@ class Distributed(Basic):
     The indices are those of ``DistributedSampler(data, num_replicas=world, shuffle=shuffle,
     seed=seed, drop_last=drop_last)``; epoch e matches torch's epoch after ``set_epoch(e)``. A
     loader with the same `world` reads the same indices on each rank as torch's sampler; a loader
-    with a different `world` continues in the same global order.
+    with a different `world` continues in the same global order. Indices that torch's sampler
+    repeats are part of the order: ``batch.real`` does not mark them, so an evaluation would count
+    them twice.
 
     Parameters
     ----------

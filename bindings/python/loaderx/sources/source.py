@@ -60,7 +60,8 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
         return _core.source_dataset(dataset), False
     raise TypeError(
         f'{name} must be a loaderx dataset, an array, a tensor, a path, a table, or '
-        f'a tuple or dict of these, not {type(source).__name__}'
+        f'a tuple or dict of these, not {type(source).__name__}; loaderx.torch.DataLoader '
+        'reads any dataset of torch'
     )
 
 

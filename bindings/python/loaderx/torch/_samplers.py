@@ -256,6 +256,10 @@ class DistributedSampler(Stateful, data.DistributedSampler[T]):
     _kind = 'torch.DistributedSampler'
 
     def _explain(self, key: str, state: Mapping[str, Any]) -> Optional[ValueError]:
+        if key == 'num_replicas':
+            return ValueError(f'num_replicas is {state.get(key)} in the state, but '
+                              f'{self.num_replicas} here: a loaderx.Loader with the order '
+                              'loaderx.Distributed continues with any number of ranks')
         return _explain_length(self.dataset, key, state)
 
     def _configuration(self) -> Dict[str, Any]:
