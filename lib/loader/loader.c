@@ -253,7 +253,7 @@ static lx_status repeat_record(lx_loader *loader, lx_source *source, lx_batch *b
         if (status == LX_OK)
             status = lx_source_fill(source, batch->indices, 1, batch->targets, error);
         if (status == LX_OK)
-            status = lx__varying_fill(source, batch, error);
+            status = lx__varying_fill(source, batch, NULL, error);
     }
     if (status != LX_ERR_CORRUPT)
         return status;

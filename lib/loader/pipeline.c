@@ -78,7 +78,7 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
     lx_status status = lx_source_fill(job->source, batch->indices + first, (size_t)rows, targets,
                                       error);
     if (status == LX_OK) /* if there is anything to fill, the batch is one part */
-        status = lx__varying_fill(job->source, batch, error);
+        status = lx__varying_fill(job->source, batch, NULL, error);
     if (status != LX_ERR_CORRUPT || policy == LX_DAMAGE_RAISE)
         return status;
     lx_error_clear(error);
@@ -87,7 +87,7 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
         status = lx__damaged_records_fill(job->source, batch, first, rows, targets, policy,
                                           job->damaged + first, error);
     if (status == LX_OK)
-        status = lx__varying_fill_readable(job->source, batch, job->damaged, error);
+        status = lx__varying_fill(job->source, batch, job->damaged, error);
     return status;
 }
 

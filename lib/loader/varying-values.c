@@ -42,26 +42,6 @@ static lx_status place_columns(lx_batch *batch, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__varying_fill(lx_source *source, lx_batch *batch, lx_error *error)
-{
-    const lx__layout *layout = &batch->batch_pool->layout;
-    lx_status status = LX_OK;
-    if (!layout->varying)
-        return LX_OK;
-    for (size_t i = 0; status == LX_OK && i < layout->count; i++)
-        if (varies(batch, i))
-            status = lx_source_get_sizes(source, layout->positions[i], batch->indices,
-                                         (size_t)batch->rows, offsets_of(batch, i), error);
-    if (status == LX_OK)
-        status = place_columns(batch, error);
-    for (size_t i = 0; status == LX_OK && i < layout->count; i++)
-        if (varies(batch, i))
-            status = lx_source_fill_bytes(source, layout->positions[i], batch->indices,
-                                          (size_t)batch->rows, offsets_of(batch, i),
-                                          batch->columns[i].data, error);
-    return status;
-}
-
 /** Returns @p status, but LX_OK for damage, which it marks. */
 static lx_status mark(lx_status status, uint8_t *damaged, lx_error *why, lx_error *error)
 {
@@ -72,12 +52,16 @@ static lx_status mark(lx_status status, uint8_t *damaged, lx_error *why, lx_erro
     return status == LX_ERR_CORRUPT ? LX_OK : status;
 }
 
-/** Gets the size of each value of a column; 0 if it cannot be read. */
-static lx_status size_column(lx_source *source, lx_batch *batch, size_t i, uint8_t *damaged,
-                             lx_error *error)
+/** Gets the sizes of the values of a column. With @p damaged, gets them one by one; the size of a
+ * value that cannot be read is 0. */
+static lx_status get_sizes(lx_source *source, lx_batch *batch, size_t i, uint8_t *damaged,
+                           lx_error *error)
 {
     uint64_t *offsets = offsets_of(batch, i);
     lx_status status = LX_OK;
+    if (damaged == NULL)
+        return lx_source_get_sizes(source, batch->batch_pool->layout.positions[i], batch->indices,
+                                   (size_t)batch->rows, offsets, error);
     offsets[0] = 0;
     for (uint64_t row = 0; status == LX_OK && row < batch->rows; row++) {
         lx_error why = LX_ERROR_INIT;
@@ -92,12 +76,16 @@ static lx_status size_column(lx_source *source, lx_batch *batch, size_t i, uint8
     return status;
 }
 
-/** Copies the values of a column, closing the gaps that unreadable values leave. */
-static lx_status copy_column(lx_source *source, lx_batch *batch, size_t i, uint8_t *damaged,
+/** Copies the values of a column. With @p damaged, copies them one by one, and closes the gaps that
+ * unreadable values leave. */
+static lx_status copy_values(lx_source *source, lx_batch *batch, size_t i, uint8_t *damaged,
                              lx_error *error)
 {
     uint64_t *offsets = offsets_of(batch, i), begin = 0;
     lx_status status = LX_OK;
+    if (damaged == NULL)
+        return lx_source_fill_bytes(source, batch->batch_pool->layout.positions[i], batch->indices,
+                                    (size_t)batch->rows, offsets, batch->columns[i].data, error);
     for (uint64_t row = 0; status == LX_OK && row < batch->rows; row++) {
         lx_error why = LX_ERROR_INIT;
         uint64_t own[2] = {0, offsets[row + 1] - begin};
@@ -111,8 +99,7 @@ static lx_status copy_column(lx_source *source, lx_batch *batch, size_t i, uint8
     return status;
 }
 
-lx_status lx__varying_fill_readable(lx_source *source, lx_batch *batch, uint8_t *damaged,
-                                    lx_error *error)
+lx_status lx__varying_fill(lx_source *source, lx_batch *batch, uint8_t *damaged, lx_error *error)
 {
     const lx__layout *layout = &batch->batch_pool->layout;
     lx_status status = LX_OK;
@@ -120,12 +107,12 @@ lx_status lx__varying_fill_readable(lx_source *source, lx_batch *batch, uint8_t 
         return LX_OK;
     for (size_t i = 0; status == LX_OK && i < layout->count; i++)
         if (varies(batch, i))
-            status = size_column(source, batch, i, damaged, error);
+            status = get_sizes(source, batch, i, damaged, error);
     if (status == LX_OK)
         status = place_columns(batch, error);
     for (size_t i = 0; status == LX_OK && i < layout->count; i++)
         if (varies(batch, i))
-            status = copy_column(source, batch, i, damaged, error);
+            status = copy_values(source, batch, i, damaged, error);
     return status;
 }
 

@@ -13,20 +13,13 @@
  * Fills these columns for all records of @p batch: gets the sizes, makes room, and copies the
  * values. Does nothing if the batch has no such column.
  *
- * @param source  The source to read: the batch's own source, or a snapshot of it.
+ * @param source           The source to read: the batch's own source, or a snapshot of it.
+ * @param[in,out] damaged  NULL: fails with #LX_ERR_CORRUPT if a value is damaged. Otherwise one byte
+ *                         for each record, which is set to 1 if a value of the record is damaged;
+ *                         that value is empty.
  * @return Any status that lx_source_fill_bytes() returns.
  */
-lx_status lx__varying_fill(lx_source *source, lx_batch *batch, lx_error *error);
-
-/**
- * Fills these columns record by record, after lx__varying_fill() failed with #LX_ERR_CORRUPT. A
- * damaged value is empty.
- *
- * @param[in,out] damaged  One byte for each record: set to 1 if a value of the record is damaged.
- * @return The status of the first record that fails for a different reason.
- */
-lx_status lx__varying_fill_readable(lx_source *source, lx_batch *batch, uint8_t *damaged,
-                                    lx_error *error);
+lx_status lx__varying_fill(lx_source *source, lx_batch *batch, uint8_t *damaged, lx_error *error);
 
 /** Moves the values of record @p from to record @p to, which must not be greater. The records must
  * be moved in increasing order. */
