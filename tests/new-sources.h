@@ -17,6 +17,8 @@
 typedef struct source_functions {
     lx_fill_function fill;
     lx_release_function release;
+    lx_sizes_function sizes;
+    lx_fill_bytes_function fill_bytes;
 } source_functions;
 
 static inline lx_status new_source(const source_functions *functions, void *user, uint64_t length,
@@ -25,7 +27,12 @@ static inline lx_status new_source(const source_functions *functions, void *user
 {
     if (functions == NULL)
         return lx_source_new(length, columns, count, NULL, source, error);
-    lx_source_options options = {functions->fill, functions->release, user, identity};
+    lx_source_options options = {.fill = functions->fill,
+                                 .release = functions->release,
+                                 .sizes = functions->sizes,
+                                 .fill_bytes = functions->fill_bytes,
+                                 .user = user,
+                                 .identity = identity};
     return lx_source_new(length, columns, count, &options, source, error);
 }
 

@@ -10,7 +10,8 @@ lx_status array_measure(array_header *header, const uint64_t *extents, size_t co
 {
     if (count == 0)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
-                       "the array is a single value: its first axis must count records");
+                       "the array is a single value, but it needs a first axis with one element "
+                       "per record");
     if (count - 1 > LX_MAX_NDIM)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "the array has %zu axes, but at most %d are supported", count,

@@ -61,7 +61,7 @@ static lx_status check_request(request *r, lx_error *error)
     return mixing_check(&r->mixed, r->length, error);
 }
 
-/** The end of the epoch that contains a position, but at most the largest position. */
+/** Returns the end of the epoch that contains a position, but at most the largest position. */
 static uint64_t end_of_epoch(uint64_t position, uint64_t length)
 {
     uint64_t left = length - position % length;
@@ -106,9 +106,9 @@ const command blend_command = {
     .option_count = sizeof options / sizeof *options,
     .notes = "The share of a set is its weight divided by the sum of all weights. The weights in\n"
              "OFFSET:W,W,... apply within each epoch, starting at that offset.\n"
-             "When all records of a set are used, repeat starts the set again, stop ends the\n"
-             "epoch of the mixture, and redistribute distributes the share of the set among the\n"
-             "other sets until all records are used.\n"
+             "When all records of a set are used, 'repeat' starts the set again, 'stop' ends the\n"
+             "epoch of the mixture, and 'redistribute' distributes the share of the set among\n"
+             "the other sets until all records are used.\n"
              "Use 'loaderx sample --order blend' to print the indices.\n",
     .examples = "  loaderx blend --set code=5000000 --set text=20000000 --weights 1,1\n"
                 "  loaderx blend --set easy=1000 --set hard=4000 --weights 3,1 \\\n"

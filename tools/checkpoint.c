@@ -11,9 +11,8 @@ static const command_option options[] = {
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** Runs a WAL checkpoint. Sets @p changed to whether it moved entries from the log to tables:
- * either to new tables or, if the log contained only appended rows, to the end of the existing
- * ones. */
+/** Runs a WAL checkpoint. Sets @p changed to true if entries were moved from the log to tables: to
+ * new tables or, if the log contained only appended rows, to the end of the existing ones. */
 static lx_status checkpoint(const char *path, bool *changed, lx_dataset_identity *now,
                             uint64_t *length, lx_error *error)
 {

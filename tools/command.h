@@ -17,8 +17,7 @@
 
 /** An option. */
 typedef struct command_option {
-    int id;            /**< Its short form, which is a letter; or a number, starting at
-                            #OPTION_LONG. */
+    int id;            /**< The letter of its short form, or a number starting at #OPTION_LONG. */
     const char *name;  /**< Without the dashes. */
     const char *value; /**< Name of its value, or "a|b|c" for a choice; NULL: no value. */
     const char *help;
@@ -28,7 +27,7 @@ typedef struct command_option {
 #define COMMAND_OPTIONS_MAX 62
 
 /** Numbers of options that several subcommands share. Options without a letter begin at
- * #OPTION_LONG, options of a single subcommand at #OPTION_OWN. */
+ * #OPTION_LONG, and options of a single subcommand begin at #OPTION_OWN. */
 enum { OPTION_LONG = 256, OPTION_JSON = OPTION_LONG, OPTION_OWN };
 
 #define QUIET_OPTION(what)                                                                         \

@@ -14,7 +14,7 @@
 #include "failure.h"
 
 #define ENDING ".new"
-/* Suffix of old datasets that could not be removed, and the maximum number of them. */
+/* Suffix of old datasets that could not be removed, and the maximum number of such datasets. */
 #define FORMER_ENDING ".former-%d"
 #define FORMER_MAX 99
 
@@ -23,8 +23,8 @@ static bool is_empty_directory(const char *path)
     return rmdir(path) == 0 && mkdir(path, 0777) == 0;
 }
 
-/** Resolves links: their target is replaced, and the links stay. A path that does not exist stays
- * as it is, apart from trailing slashes. */
+/** Resolves links, so that their target is replaced and the links stay. A path that does not exist
+ * stays as it is, apart from trailing slashes. */
 static lx_status resolve(directory_swap *self, const char *path, lx_error *error)
 {
     size_t length = strlen(path);

@@ -31,10 +31,10 @@ typedef struct directory_swap {
 lx_status directory_swap_begin(directory_swap *self, const char *path, lx_error *error);
 
 /** Replaces the old dataset with the new one, which must be complete and closed, and removes the
- * old dataset. If readers still use the old dataset, or if it contains a foreign file that was
- * added in the meantime or has the name of a table, the old dataset is kept as DIR.former-N, with
- * the first free N, and can still be read; this is not a failure. Existing files with such a name
- * are never removed, because they may belong to the user. */
+ * old dataset. The old dataset is kept if readers still use it, or if it contains a foreign file
+ * that was added in the meantime or has the name of a table. It is then renamed to DIR.former-N,
+ * with the first free N, and can still be read; this is not a failure. Existing files with such
+ * names are never removed, because they may belong to the user. */
 lx_status directory_swap_finish(directory_swap *self, lx_error *error);
 
 /** Releases the resources, whether or not the swap was finished. */

@@ -93,7 +93,8 @@ static bool is_chunk_file(const char *name)
     return has_ending(name, ".zr");
 }
 
-/** Unlinks the names in directory @p at that @p chosen accepts, then closes it. */
+/** Unlinks the files in the directory @p at that @p chosen accepts by name, then closes the
+ * directory. */
 static void unlink_all(int at, bool (*chosen)(const char *name))
 {
     const struct dirent *entry;

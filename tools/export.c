@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx export: writes fields to .npy files, or each record to a file. */
+/* loaderx export: writes fields to .npy files, or each record to a file of its own. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +49,8 @@ static lx_status take_target(request *r, const command_option *option, char *tex
 {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || equals[1] == '\0')
-        return lx_fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is not %s", option->name, text,
-                       option->value);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is invalid: use %s", option->name,
+                       text, option->value);
     for (size_t i = 0; i < r->count; i++)
         if (strcmp(r->targets[i].path, equals + 1) == 0)
             return lx_fail(error, LX_ERR_ARGUMENT,

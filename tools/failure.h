@@ -10,13 +10,13 @@
 
 #include <loaderx/status.h>
 
-/** Exit statuses; after a signal, the exit status is 128 plus its number. */
+/** Exit statuses; after a signal, the exit status is 128 plus the signal's number. */
 enum { EXIT_DONE = 0, EXIT_DATA = 1, EXIT_CALL = 2 };
 
 /** Reports that memory ran out; @p purpose says what the memory was for. */
 lx_status fail_memory(lx_error *error, const char *purpose);
 
-/** Adds advice if the failure has this status. */
+/** Adds @p advice to the error if it has this status. */
 void advise(lx_error *error, lx_status status, const char *advice);
 
 /**

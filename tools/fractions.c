@@ -31,8 +31,8 @@ static lx_status take_set(fractions *self, char *text, lx_error *error)
     fraction set = {.name = text};
     if (sign == NULL || !number_take_real(&at, &set.part) || *at != '\0' || set.part > 1)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "--fractions: '%.64s' is not NAME=F with a number from 0 to 1, such as "
-                       "train=0.9",
+                       "--fractions: '%.64s' is invalid: use NAME=F, where F is from 0 to 1, such "
+                       "as train=0.9",
                        text);
     *sign = '\0';
     lx_status status = check_name(self, text, error);

@@ -40,7 +40,7 @@ typedef struct getting {
     size_t position; /**< Position of the field. */
     const lx_field *field;
     FILE *to;
-    bool labelled; /**< More than one record may be printed: each begins with its index. */
+    bool labelled; /**< More than one record may be printed, so each begins with its index. */
     char *buffer;  /**< Holds one record. */
     size_t capacity;
 } getting;

@@ -36,8 +36,8 @@ static lx_status fail_magic(input *in, const unsigned char *magic, lx_error *err
 {
     lx_status status =
         lx_fail(error, LX_ERR_CORRUPT,
-                "not an IDX file: it begins with %02x %02x %02x %02x instead of 00 00, a type of "
-                "08, 09, 0b, 0c, 0d or 0e, and the number of axes%s",
+                "not an IDX file: it begins with %02x %02x %02x %02x instead of 00 00, a type "
+                "(08, 09, 0b, 0c, 0d or 0e) and the number of axes%s",
                 magic[0], magic[1], magic[2], magic[3],
                 memcmp(magic, "\x93NUM", 4) == 0 ? "; use --npy for .npy files" : "");
     lx_error_locate(error, input_path(in), NULL, LX_NONE, 0);

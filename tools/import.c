@@ -69,8 +69,8 @@ static lx_status split(const command_option *option, char *text, const char **re
 {
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || equals[1] == '\0')
-        return lx_fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is not %s", option->name, text,
-                       option->value);
+        return lx_fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is invalid: use %s", option->name,
+                       text, option->value);
     *equals = '\0';
     *rest = equals + 1;
     return LX_OK;
@@ -405,12 +405,12 @@ const command import_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes =
-        "The first axis of each array counts records; all files must have the same number of\n"
-        "records. Either all records are imported, durably, or none are. DIR must not exist or\n"
-        "must be empty, unless --append or --replace is used. --append requires an existing\n"
-        "dataset; --replace creates the new dataset as DIR.new, which replaces an existing\n"
-        "dataset when it is complete. Files may be gzipped, regardless of their names, and may\n"
-        "be pipes.\n",
+        "Each array has one record per element of its first axis, and all files must have the\n"
+        "same number of records. Either all records are imported, durably, or none are. DIR\n"
+        "must not exist or must be empty, unless --append or --replace is used. --append\n"
+        "requires an existing dataset; --replace creates the new dataset as DIR.new, which\n"
+        "replaces an existing dataset when it is complete. Files may be gzipped, regardless of\n"
+        "their names, and may be pipes.\n",
     .examples =
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"

@@ -11,8 +11,8 @@
 #include "interrupt.h"
 #include "report.h"
 
-/* Bytes of all columns per block: large enough to hide the cost of a block, and small enough to
- * hold two of them. */
+/* Bytes of all columns per block: large enough to hide the cost of a block, and small enough that
+ * two of them fit into memory. */
 #define BLOCK_BYTES ((uint64_t)4 << 20)
 
 /* ---- matching columns and dataset */
@@ -71,7 +71,7 @@ static lx_status check_field(const lx_field *field, const column *given, lx_erro
     return status;
 }
 
-/** Sorts the columns into the order of the schema; each field needs exactly one. */
+/** Sorts the columns into the order of the schema; each field needs exactly one column. */
 static lx_status match_schema(importer *self, const lx_schema *schema, lx_error *error)
 {
     size_t fields = lx_schema_get_field_count(schema), position;

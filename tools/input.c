@@ -57,7 +57,7 @@ static lx_status await(const input *in, lx_error *error)
     }
 }
 
-/** Reads at most @p size bytes; 0 at the end of the file. */
+/** Reads at most @p size bytes; @p got is 0 at the end of the file. */
 static lx_status read_some(input *in, void *data, size_t size, size_t *got, lx_error *error)
 {
     ssize_t count;
@@ -136,7 +136,7 @@ static lx_status next_member(input *in, bool *there, lx_error *error)
     return LX_OK;
 }
 
-/** Inflates at most @p size bytes; 0 only at the end of the last member. */
+/** Inflates at most @p size bytes; @p got is 0 only at the end of the last member. */
 static lx_status inflate_some(input *in, void *data, size_t size, size_t *got, lx_error *error)
 {
     *got = 0;

@@ -37,7 +37,7 @@ uint64_t input_bound(const input *in, int *exact);
 
 /**
  * Reads exactly the next @p size bytes.
- * @retval LX_ERR_CORRUPT   The file ends earlier, or is invalid gzip.
+ * @retval LX_ERR_CORRUPT   The file ends earlier, or its gzip data is invalid.
  * @retval LX_ERR_CANCELED  A signal was received while waiting for a pipe.
  */
 lx_status input_read(input *in, void *data, size_t size, lx_error *error);

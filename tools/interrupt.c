@@ -7,7 +7,7 @@
 
 #include "failure.h"
 
-/* Lock-free, and so allowed in a signal handler, which writes it; any thread reads it. */
+/* Lock-free, so that the signal handler may write it; any thread may read it. */
 static atomic_int noted;
 
 static void note(int number)

@@ -67,7 +67,7 @@ static lx_status run_itself(const char *word, lx_error *error)
     return LX_OK;
 }
 
-/** Reports output that could not be written as a failure. */
+/** Reports a failure if the output could not be written. */
 static lx_status flush_output(lx_error *error)
 {
     errno = 0;

@@ -16,7 +16,7 @@ static double part_of(uint64_t samples, uint64_t positions)
     return (double)samples / (double)positions;
 }
 
-/** Formats a ratio as a percentage; a dash if there are no positions. */
+/** Formats a ratio as a percentage, or as a dash if there are no positions. */
 static void print_percent(char *cell, double part, uint64_t positions)
 {
     if (positions != 0)
@@ -103,7 +103,7 @@ lx_status mixing_counts_print(const mixing_counts *self, lx_error *error)
     return status;
 }
 
-/* ---- as JSON, with integers formatted as text, because jansson's end at 2^63 - 1 */
+/* ---- as JSON, with integers formatted as text, because jansson's integers end at 2^63 - 1 */
 
 static void print_part(const char *name, double part, bool is_there)
 {

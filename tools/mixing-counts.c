@@ -6,7 +6,7 @@
 
 #include "failure.h"
 
-/** The number of positions below @p end whose offset is in a phase. */
+/** The number of positions below @p end that have an offset in a phase. */
 static uint64_t covered(const mixing_counts *self, const mixing_phase *phase, uint64_t end)
 {
     uint64_t rest = end % self->length, whole = end / self->length * (phase->end - phase->begin);
@@ -15,9 +15,8 @@ static uint64_t covered(const mixing_counts *self, const mixing_phase *phase, ui
     return whole + (rest < phase->end ? rest : phase->end) - phase->begin;
 }
 
-/** Counts the samples of each set at positions below @p end whose offset is in a phase, both those
- * of whole epochs and those of the partial one, and adds them, multiplied by @p sign, to @p
- * samples. */
+/** Counts the samples of each set at positions below @p end that have an offset in a phase, in
+ * whole epochs and in the partial one. Adds the counts, multiplied by @p sign, to @p samples. */
 static lx_status add_below(const mixing_counts *self, const mixing_phase *phase, uint64_t end,
                            uint64_t sign, uint64_t *samples, lx_error *error)
 {

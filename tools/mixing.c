@@ -19,7 +19,7 @@ static lx_status take_set(mixing *self, char *value, lx_error *error)
     char what[96], *sign = strrchr(value, '=');
     if (sign == NULL || sign == value)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "--set: '%.64s' is not NAME=LENGTH, such as text=60000", value);
+                       "--set: '%.64s' is invalid: use NAME=LENGTH, such as text=60000", value);
     for (const char *at = value; *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7F)
             return lx_fail(error, LX_ERR_ARGUMENT,
@@ -184,8 +184,8 @@ static lx_status check_method(const mixing *self, uint64_t length, lx_error *err
         return LX_OK;
     if ((length != 0 ? length : self->together) > (uint64_t)1 << 53)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "--method %s: an epoch would have more than 2^53 positions, but each "
-                       "position is computed separately: use --method closed",
+                       "--method %s: an epoch would have more than 2^53 positions, which is too "
+                       "many to compute one by one: use --method closed",
                        mixing_method(self));
     if (weightings > 0 && self->weightings[weightings - 1].begin != 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "--weights: an offset requires --method closed");

@@ -9,7 +9,8 @@
 
 #include "failure.h"
 
-/** Parses digits at @p *text and advances it; false if there are none, or the number overflows. */
+/** Parses digits at @p *text and advances it; returns false if there are none, or if the number
+ * overflows. */
 static bool take_digits(const char **text, uint64_t *number)
 {
     const char *at = *text;
@@ -123,7 +124,7 @@ lx_status index_range_parse_option(const char *option, const char *text, index_r
                    text, text, end);
 }
 
-/** The position of an end of a range, limited to 0 .. length. */
+/** The position of one end of a range, clamped to 0 .. length. */
 static uint64_t clamp(bool from_end, uint64_t magnitude, uint64_t length)
 {
     if (from_end)

@@ -17,8 +17,8 @@ typedef struct ordering_type {
                          only with a seed. */
 } ordering_type;
 
-/** Sets the length to @p count, the number of entries in an option's file, which must match
- * --length and the other files; @p several names the entries in the error. */
+/** Sets the length to @p count, the number of entries in an option's file, and checks that this
+ * matches --length and the other files. Error messages call the entries @p several. */
 lx_status ordering_settle(ordering *self, int option, uint64_t count, const char *several,
                           lx_error *error);
 

@@ -114,7 +114,7 @@ lx_status ordering_take(ordering *self, const command_option *option, char *valu
     return LX_OK;
 }
 
-/** Checks that options match the order, and that the required ones are given. */
+/** Checks that the options match the order, and that the required ones are given. */
 static lx_status check_options(const ordering *self, lx_error *error)
 {
     const ordering_type *type = self->type;

@@ -49,7 +49,7 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     return command_take_directory(&r->path, text, error);
 }
 
-/* ---- findings, printed at once, because there may be too many to keep in memory */
+/* ---- findings, printed as they are found, because there may be too many to keep in memory */
 
 static const char *word_for(lx_repair_action action)
 {
@@ -62,7 +62,7 @@ static json_t *number_or_null(uint64_t number)
     return number != LX_NONE ? report_number(number) : json_null();
 }
 
-/** Begins the document unless it has been begun. */
+/** Begins the document unless that has already been done. */
 static lx_status begin_json(request *r)
 {
     json_t *path = !r->begun ? report_text(r->path) : NULL;
@@ -138,7 +138,7 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *e
 
 /* ---- the summary */
 
-/** Ends the document that begin_json() began, whose last key is an open array. */
+/** Ends the document that begin_json() began; its last key so far is an open array. */
 static void end_json(const request *r, const lx_repair_result *result)
 {
     json_t *into = r->into != NULL ? report_text(r->into) : json_null();

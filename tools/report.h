@@ -19,7 +19,8 @@
 /** Formats a size: "784 bytes", "44.9 MiB". Returns @p text. */
 char *report_size(uint64_t bytes, char *text);
 
-/** Formats a shape like NumPy: "()", "(5,)", "(28, 28)"; truncated to @p size. Returns @p text. */
+/** Formats a shape as NumPy does: "()", "(5,)", "(28, 28)"; truncated to @p size. Returns @p
+ * text. */
 char *report_shape(const lx_field *field, char *text, size_t size);
 
 /** Returns the name that meta.json uses for a compression. */

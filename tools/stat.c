@@ -183,7 +183,7 @@ static lx_status print_fields(const statement *s, lx_error *error)
     return status;
 }
 
-/** A percentage; 100 if the whole is 0. */
+/** Returns a percentage; 100 if the whole is 0. */
 static double per_cent(uint64_t part, uint64_t whole)
 {
     return whole != 0 ? 100 * (double)part / (double)whole : 100;

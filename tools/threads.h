@@ -13,7 +13,7 @@
 
 /** The value of --threads. */
 typedef struct threads {
-    bool given; /**< If false, one thread per processor is used. */
+    bool given; /**< If false, use one thread per processor. */
     uint64_t count;
 } threads;
 

@@ -31,7 +31,7 @@ static int64_t load_signed(const void *element, size_t size)
     return (int64_t)((word ^ sign) - sign);
 }
 
-/** IEEE 754 binary16, exactly. */
+/** Converts an IEEE 754 binary16 number exactly. */
 static double load_half(const void *element)
 {
     unsigned word = (unsigned)load(element, 2);

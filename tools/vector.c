@@ -102,13 +102,14 @@ static lx_status check_form(const column *file, vector_kind kind, lx_error *erro
         status = lx_fail(error, LX_ERR_UNSUPPORTED, "the elements are %s, but %s must be %s",
                          lx_dtype_get_name(dtype), words[kind].several, words[kind].types);
     else if (file->header.ndim != 0)
-        status = lx_fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, but %s must have one",
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the array has %zu axes, but an array of %s must have one",
                          file->header.ndim + 1, words[kind].several);
     lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
-/** Doubles the capacity, up to the declared total: a pipe may have less data than its header
+/** Doubles the capacity, up to the declared total: a pipe may contain less data than its header
  * declares. */
 static lx_status grow(vector *self, uint64_t *room, uint64_t total, lx_error *error)
 {
@@ -132,7 +133,7 @@ static lx_status read_all(column *file, vector_kind kind, vector *self, lx_error
     lx_status status = check_form(file, kind, error);
     if (status == LX_OK)
         status = column_reserve(file, total < BLOCK ? total : BLOCK, error);
-    do { /* also reads an empty file, to check that nothing follows */
+    do { /* also runs for an empty array, to check that nothing follows it */
         uint64_t done = file->read, count = total - done < BLOCK ? total - done : BLOCK;
         if (status == LX_OK && (self->numbers == NULL || done + count > room))
             status = grow(self, &room, total, error);

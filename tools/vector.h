@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief An array of numbers from a file, one for each record: an .npy file with one axis,
+ * @brief An array of numbers from a file, one for each record: a one-dimensional .npy file,
  * optionally gzipped.
  */
 #ifndef LX_TOOLS_VECTOR_H
@@ -21,7 +21,7 @@ typedef enum vector_kind {
     VECTOR_WEIGHTS  /**< Integers, float32 or float64, 0 or more and finite. */
 } vector_kind;
 
-/** A number: real for weights, otherwise word. */
+/** A number: `real` for weights, `word` otherwise. */
 typedef union vector_number {
     uint64_t word;
     double real;

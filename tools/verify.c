@@ -44,7 +44,7 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     return command_take_directory(&v->path, text, error);
 }
 
-/* ---- findings, printed at once, because there may be too many to keep in memory */
+/* ---- findings, printed as they are found, because there may be too many to keep in memory */
 
 static json_t *number_or_null(uint64_t number)
 {
@@ -91,7 +91,7 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *e
 
 /* ---- the summary */
 
-/** Ends the document that begin_json() began, whose last key is an open array. */
+/** Ends the document that begin_json() began; its last key so far is an open array. */
 static void end_json(const verification *v, const lx_verify_result *result, lx_status status)
 {
     printf("%s],\n  \"records\": %" PRIu64 ",\n  \"values\": %" PRIu64 ",\n  \"bytes\": %" PRIu64

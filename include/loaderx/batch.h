@@ -41,8 +41,12 @@ typedef struct lx_column {
     size_t ndim;           /**< The number of dimensions of a value. */
     const uint64_t *shape; /**< @ref ndim extents in C order. */
     uint64_t rows;         /**< The number of records. */
-    void *data;            /**< Record i is at data + i * size; the caller may modify the data. */
-    uint64_t size;         /**< The size of a value in bytes. */
+    void *data;    /**< The records, aligned to 64 bytes; the caller may modify them. Record i
+                                is at data + i * size or, if @ref size is #LX_NONE, occupies the
+                                bytes [data + offsets[i], data + offsets[i + 1]). */
+    uint64_t size; /**< The size of a value in bytes; #LX_NONE if it varies. */
+    const uint64_t *offsets; /**< If the size varies, @ref rows + 1 offsets, beginning with 0;
+                                  otherwise NULL. Aligned to 64 bytes. */
 } lx_column;
 
 /** Returns the number of records. */
@@ -86,9 +90,9 @@ LX_API const lx_column *lx_batch_get_column(const lx_batch *batch, size_t positi
 LX_API const lx_column *lx_batch_find_column(const lx_batch *batch, const char *name);
 
 /**
- * Returns which values of the column at @p position are present: a byte for each record, which is 0
- * if the value is missing, and otherwise 1. NULL if the column has no such marks, because its
- * policy is not #LX_MISSING_MASK, or if @p position is not less than lx_batch_get_column_count().
+ * Returns which values of the column at @p position are present, as one byte for each record: 0 if
+ * the value is missing, otherwise 1. NULL if the column has no such marks, because its policy is
+ * not #LX_MISSING_MASK, or if @p position is not less than lx_batch_get_column_count().
  */
 LX_API const uint8_t *lx_batch_get_present(const lx_batch *batch, size_t position);
 

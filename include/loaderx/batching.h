@@ -92,11 +92,11 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
  * budget therefore applies to each device, and one step of 4 ranks is equivalent to two steps of 2
  * ranks. lx_sampler_take_batch() does the same without a loader.
  *
- * The order stores the costs, using 4 bytes each if all of them fit and 8 bytes each otherwise. It
- * also stores the cuts of the two most recently entered epochs, using about one bit per position.
- * The first thread that enters an epoch reads the whole epoch once for all threads. This takes a
- * few nanoseconds per position, plus the time to read @p part. An order that is cut into batches
- * cannot be part of another order, so compose orders first, and cut the result.
+ * The order stores each cost in 4 bytes if all costs fit, and in 8 bytes otherwise. It also stores
+ * the cuts of the two most recently entered epochs, using about one bit per position. The first
+ * thread that enters an epoch reads the whole epoch once for all threads. This takes a few
+ * nanoseconds per position, plus the time to read @p part. An order that is cut into batches cannot
+ * be part of another order, so compose orders first, and cut the result.
  *
  * @param[in]  part     An order of up to 2^32 - 1 positions that is not itself cut into batches.
  * @param[in]  costs    The cost of each index, 1 or more. The call copies the costs.

@@ -314,8 +314,8 @@ LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint
                                    size_t count, void *out, size_t stride, lx_error *error);
 
 /**
- * Returns the sizes of the records of a field of any type, in the form of the offsets that
- * lx_dataset_gather_bytes() takes.
+ * Returns where the values of a field end up if lx_dataset_gather_bytes() copies them one after
+ * another: their offsets, and thus their sizes. The field can be of any type.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a field in the schema.

@@ -109,10 +109,12 @@ LX_API lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool u
                                               lx_error *error);
 
 /**
- * Skips the global batches that begin at positions from @p first up to, but not including, @p end:
- * no rank returns them. All other batches are the same as without the call. This can lead a run
- * past batches that cause a loss spike; lx_batch_get_position() returns where a batch begins. Calls
- * add up. A state does not contain the ranges: set them again when the run is resumed.
+ * Skips the global batches that contain any of the positions from @p first up to, but not
+ * including, @p end: no rank returns them. All other batches are the same as without the call. This
+ * can lead a run past data that causes a loss spike, even if it resumes with a different batch size
+ * or number of ranks; lx_batch_get_position() returns where a batch begins. Positions count samples
+ * over all epochs, so the same records are returned again in the next epoch. Calls add up. A state
+ * does not contain the ranges: set them again when the run is resumed.
  *
  * @param[in]  options  The options.
  * @param[in]  first    The first position.
@@ -147,11 +149,12 @@ LX_API lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_e
 
 /**
  * Limits the total size, in bytes, of the batches that are ready or in preparation but not yet
- * returned. At least one batch is always allowed, and never more than 4 batches per reader thread.
+ * returned. Regardless of the limit, at least one batch is always allowed, and at most 4 batches
+ * per reader thread.
  *
  * Batches of less than 128 KiB are not prepared in advance unless there is a transform, because
  * lx_loader_next() usually copies them faster than it could wake a thread. If the source is slow,
- * this is not true: use larger batches.
+ * copying takes longer than that: use larger batches.
  */
 LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint64_t bytes,
                                                       lx_error *error);
@@ -161,8 +164,8 @@ LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options
  * #LX_ERR_CORRUPT.
  *
  * - #LX_DAMAGE_RAISE, the default: lx_loader_next() fails instead of returning the batch.
- * - #LX_DAMAGE_SKIP: the record is left out. The batch has fewer records; a batch with no records
- *   left repeats one; see lx_loader.
+ * - #LX_DAMAGE_SKIP: the record is left out, so the batch has fewer records. A batch without
+ *   readable records repeats a record from outside the batch; see lx_loader.
  * - #LX_DAMAGE_ZEROS: in the damaged record, the columns that cannot be read are filled with zeros.
  *
  * In all cases, positions and states count all samples, and the number of threads does not affect
@@ -188,7 +191,7 @@ typedef enum lx_missing_policy {
  * Sets how to handle missing values. Only datasets have missing values.
  *
  * With #LX_MISSING_RAISE, lx_loader_open() returns #LX_ERR_MISMATCH if a record of the source has
- * no value in a column that the loader reads. It checks the whole source, regardless of which
+ * no value in a column that the loader reads. The call checks the whole source, regardless of which
  * records the order selects; to leave records out, use lx_source_new_subset(). If a value of a live
  * dataset (lx_dataset_options_set_live()) becomes missing later, the batch that contains it fails
  * with #LX_ERR_MISMATCH.
@@ -214,7 +217,7 @@ LX_API lx_status lx_loader_options_set_missing(lx_loader_options *options, const
  *
  * @param[in]  options  The options.
  * @param[in]  column   A column that the loader reads.
- * @param[in]  value    A value of the column; the call copies it.
+ * @param[in]  value    The replacement value; the call copies it.
  * @param[in]  size     The size of @p value in bytes, which must be that of the column's values.
  * @param[out] error    Receives the first failure; may be NULL.
  *
@@ -271,7 +274,7 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * size * world, end of the epoch)). A rank takes the positions whose offsets in the epoch are
  * congruent to its rank modulo world.
  *
- * @par Ranks of equal length
+ * @par Ranks with equal numbers of batches
  * All ranks have the same number of batches, of equal sizes. If the last global batch of an epoch
  * cannot be divided evenly, each rank that is one record short repeats one record from the start of
  * the epoch, so that the epoch is padded to a multiple of world. lx_batch_get_real_count() does not
@@ -282,16 +285,16 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  *
  * @par Damaged records
  * With #LX_DAMAGE_SKIP, a batch omits damaged records. If no record of a batch is readable, the
- * batch repeats the next readable record of the epoch, which does not count as real. A batch is
- * thus never empty, and no rank omits a batch that others have.
+ * batch repeats the next readable record of the epoch; the repeated record does not count as real.
+ * A batch is thus never empty, and no rank omits a batch that others have.
  *
  * @par Orders that are cut into batches
  * If the order is cut into batches (lx_order_new_budgeted()), a global batch consists of
  * consecutive batches of the order, one per rank, starting at position p. A rank takes the batch
- * whose number in the epoch is congruent to its rank modulo world. At the end of an epoch, there
- * may be fewer batches left than ranks: some ranks then repeat a batch from the start of the epoch;
- * with uneven ranks, they have no batch; and with drop_last, no rank has a batch. After a seek into
- * the middle of a batch, the remainder of that batch comes first.
+ * whose number in the epoch is congruent to its rank modulo world. If fewer batches than ranks are
+ * left at the end of an epoch, some ranks repeat a batch from the start of the epoch; with uneven
+ * ranks, they have no batch; and with drop_last, no rank has a batch. After a seek into the middle
+ * of a batch, the remainder of that batch comes first.
  *
  * @par Ranks that share data
  * Rank and world refer to data parallelism. If each data-parallel rank is a group of processes, as
@@ -300,9 +303,9 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * data-parallel ranks are the outermost dimension, process p has rank p / (t * s) and world
  * P / (t * s). In each step, the processes of a group get the same rows of the same global batch,
  * regardless of the columns that each process reads. A stage that needs no data opens its loader
- * over lx_source_new_null(). Any loader, in this mesh or a different one, can restore a state that
- * any of these loaders saved. With #LX_DAMAGE_SKIP, only the loaders that read the damaged columns
- * omit the damaged records.
+ * over a source from lx_source_new_null(). Any loader, in this mesh or a different one, can restore
+ * a state that any of these loaders saved. With #LX_DAMAGE_SKIP, only the loaders that read the
+ * damaged columns omit the damaged records.
  * @see lx_batch, lx_error, lx_loader_options, lx_order, lx_order_new_budgeted(), lx_source,
  *      loaderx-state(5), loaderx(7)
  * @{
@@ -320,8 +323,8 @@ typedef struct lx_loader lx_loader;
 
 /**
  * Opens a loader. The loader reads nothing until the first call to lx_loader_next(). However, if
- * the log or meta.json of a dataset says that values may be missing in a column for which the
- * policy is #LX_MISSING_RAISE, lx_loader_open() reads the table rows of that column, which takes
+ * the policy for a column is #LX_MISSING_RAISE, and the log or meta.json of the dataset says that
+ * values of the column may be missing, lx_loader_open() reads the column's table rows. This takes
  * about 5 nanoseconds per value if the rows are in memory; see lx_loader_options_set_missing().
  *
  * @param[in]  source   The source; the call takes a reference.
@@ -332,7 +335,8 @@ typedef struct lx_loader lx_loader;
  * @retval LX_OK               The loader was opened.
  * @retval LX_ERR_NOT_FOUND    The source does not have a requested column, or a policy for missing
  *                             values is set for a column that the loader does not read.
- * @retval LX_ERR_UNSUPPORTED  The values of a column vary in size: leave the column out.
+ * @retval LX_ERR_UNSUPPORTED  A value is to replace missing ones in a column whose values vary in
+ *                             size.
  * @retval LX_ERR_MISMATCH     The order has indices beyond the end of the source; or a value of a
  *                             column is missing, which lx_loader_options_set_missing() can allow.
  * @retval LX_ERR_ARGUMENT     Two options cannot be combined, a value that replaces missing values
@@ -462,9 +466,11 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
  * differ from those of the loader that saved the state. The cost does not depend on the position.
  *
  * If records were appended to a dataset in the meantime, open the dataset with the length that it
- * had (lx_dataset_options_set_length()). If records in the loader's columns were changed or
- * deleted, the call fails; lx_loader_restore_changed() continues nevertheless. If the tables of the
- * dataset were rewritten (lx_writer_rebalance(), lx_writer_checkpoint(), lx_writer_seal()), the
+ * had (lx_dataset_options_set_length()). If records in the loader's columns were changed, or were
+ * deleted and others took their places, the call fails; lx_loader_restore_changed() continues
+ * nevertheless. A run never continues with fewer records than it had, because its order depends on
+ * their number: append as many as were deleted. If the tables of the dataset were rewritten
+ * (lx_writer_rebalance(), lx_writer_checkpoint(), lx_writer_seal(), lx_dataset_recover()), the
  * library cannot tell whether records have changed: it logs a warning and continues. The records of
  * a live dataset may change, so they are not compared.
  *
@@ -482,6 +488,7 @@ LX_API lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error
 /**
  * Moves to the position of a saved state as lx_loader_restore() does, but also accepts records that
  * have changed since the state was saved. The run then continues with the records as they are now.
+ * Their number must be the same.
  *
  * @return Any status that lx_loader_restore() returns.
  */

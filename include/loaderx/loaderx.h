@@ -14,6 +14,7 @@
 #include <loaderx/loader.h>
 #include <loaderx/mixture.h>
 #include <loaderx/packing.h>
+#include <loaderx/padding.h>
 #include <loaderx/random.h>
 #include <loaderx/sampler.h>
 #include <loaderx/source.h>

@@ -46,8 +46,8 @@ typedef struct lx_verify_result {
 
 /**
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
- * decompresses it. The call also checks that each chunk file exists, even if the file contains no
- * live values. For a sealed dataset, it also checks the checksums of the tables and the exact
+ * decompresses it. A missing value is damage if its field is marked as having none. The call also
+ * checks that each chunk file exists, even if the file contains no live values. For a sealed dataset, it also checks the checksums of the tables and the exact
  * lengths of all files. lx_dataset_repair() finds the same damage. A value that cannot be read from
  * the disk (EIO) counts as damaged. If the library was built without libzstd, compressed values of
  * zstd fields are checked only against their checksums.
@@ -89,8 +89,8 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
 /**
  * Copies the current snapshot to another directory, file by file: the committed bytes of chunks and
  * tables, the WAL up to the end of the snapshot, and meta.json last. The copy is an independent
- * dataset with the same records and the same UUID. Meanwhile, a writer may continue and even
- * replace files; this does not affect the copy.
+ * dataset with the same records and the same UUID. While the call runs, a writer may continue and
+ * even replace files; this does not affect the copy.
  *
  * The copy is durable when the call returns, and all of its commits are valid on any machine. If
  * the last commit was not synced, the call adds an empty, synced commit to the copy; in this case,

@@ -136,9 +136,9 @@ LX_API lx_status lx_mixture_set_exhausted_policy(lx_mixture *mixture, lx_exhaust
  * Creates the order of a mixture from a closed-form expression (doc/orders.md). In any range of
  * positions that begins where new weights take effect and ends before they change again, the number
  * of samples from a part differs from its share of the range by at most ceil(log2(n)) / 2, where n
- * is the number of parts. For two parts, this is half a sample. The samples of a part come in the
- * part's own order. With #LX_EXHAUSTED_REPEAT, this order continues from one epoch of the mixture
- * to the next; otherwise, each epoch of the mixture begins an epoch of each part.
+ * is the number of parts. For two parts, the difference is at most half a sample. The samples of a
+ * part come in the part's own order. With #LX_EXHAUSTED_REPEAT, this order continues from one epoch
+ * of the mixture to the next; otherwise, each epoch of the mixture begins an epoch of each part.
  *
  * The order uses about 32 bytes per part, plus 24 bytes per part for each change of weights. With
  * #LX_EXHAUSTED_REDISTRIBUTE, the exhaustion of a part counts as a change. A reader uses only the

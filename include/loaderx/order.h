@@ -67,14 +67,14 @@ LX_BEGIN_DECLS
  * memory. The name of the file is a hash of everything that the table depends on, so one directory
  * can serve any number of orders.
  * @par
- * The directory is created if it does not exist. Without write permission, an order can be
- * created only if the file for its table exists. If several processes need the same table at the
- * same time, each of them computes it, and the file written last remains; to avoid the extra work,
- * let one process create the order first. The library itself removes only tables of epochs: when it
- * writes the table of an epoch, it removes the table of the epoch before the previous one. You can
- * delete files that are no longer needed at any time, even while they are being read. You can also
- * delete files whose names end in .new: a process that was killed while it wrote a table leaves such
- * a file behind.
+ * The directory is created if it does not exist. Without write permission, an order can be created
+ * only if the file for its table exists. If several processes need the same table at the same time,
+ * each of them computes it, and the file written last remains; to avoid the extra work, let one
+ * process create the order first. The library itself removes only tables of epochs: when it writes
+ * the table of an epoch, it removes the table of the epoch before the previous one. You can delete
+ * files that are no longer needed at any time, even while they are being read. You can also delete
+ * files whose names end in .new: a process that was killed while it wrote a table leaves such a
+ * file behind.
  * @par
  * The table is memory-mapped. If another process truncates the file, or a sector is bad, reading
  * raises SIGBUS.
@@ -140,7 +140,7 @@ LX_API lx_status lx_order_new_random(uint64_t length, uint64_t seed, lx_order **
 /**
  * Creates an order in which each epoch is a different permutation of 0 to @p length - 1.
  *
- * Up to a length of 65,536, the permutation is a Fisher-Yates shuffle. Each reader keeps a 128 KiB
+ * For lengths up to 65,536, the permutation is a Fisher-Yates shuffle. Each reader keeps a 128 KiB
  * table, which it recomputes when it enters an epoch; this takes less than a millisecond. For
  * greater lengths, up to 2^64 - 1, a Feistel network computes the permutation without a table, at
  * the same cost for every position.

@@ -82,10 +82,10 @@ LX_API lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacit
  * i * @p sequence_length, as in lx_source_new_tokens(), which ignores documents. The remainder at
  * the end does not form a sample.
  *
- * A separator belongs to the document before it: it has the segment number of that document, and
- * the next position in it. A piece is the part of a document that is in one sample. In each sample,
- * segments start at 1; in each piece, positions start at 0, even where a document continues from
- * the previous sample, as with Megatron's reset_position_ids.
+ * A separator belongs to the document before it: it has that document's segment number, and the
+ * position after the document's last token. A piece is the part of a document that is in one
+ * sample. In each sample, segments start at 1; in each piece, positions start at 0, even where a
+ * document continues from the previous sample, as with Megatron's reset_position_ids.
  *
  * The source uses one byte per document. Creating the source reads the lengths of all documents.
  * Reading a sample begins with a binary search.

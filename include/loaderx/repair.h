@@ -39,7 +39,7 @@ typedef enum lx_repair_policy {
 /** What a repair does about a finding. */
 typedef enum lx_repair_action {
     LX_REPAIR_ACTION_NONE = 0,    /**< Nothing: the damage cannot be repaired. */
-    LX_REPAIR_ACTION_MISSING = 1, /**< The value becomes missing. */
+    LX_REPAIR_ACTION_MISSING = 1, /**< The value is marked as missing. */
     LX_REPAIR_ACTION_DELETE = 2,  /**< The record of the value is deleted. */
     LX_REPAIR_ACTION_DROP = 3,    /**< References to bytes that do not exist are dropped. The bytes
                                        are those of a chunk, a table or the WAL, or bytes that a
@@ -186,8 +186,8 @@ typedef struct lx_repair_result {
  * @retval LX_ERR_CORRUPT      Something is damaged and was not repaired, because the options do not
  *                             allow it or because it cannot be repaired in place.
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         The options allow changes, and a writer has the dataset open, or
- *                             changed the dataset meanwhile.
+ * @retval LX_ERR_BUSY         The options allow changes, and a writer has the dataset open or
+ *                             changed it during the call.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library; or the options allow changes, and the dataset is on a
  *                             network file system.

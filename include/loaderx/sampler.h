@@ -98,12 +98,12 @@ LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *
 
 /**
  * Takes the next batch of the rank from an order that is cut into batches
- * (lx_order_new_budgeted()), and moves past the step. In each epoch, a rank owns the batches whose
- * numbers are congruent to @a rank modulo @a world. A step covers one batch per rank, starting at
- * the sampler's position, but does not extend beyond the end of the epoch. If fewer batches than
- * ranks are left and none of them belongs to the rank, the sampler continues in the next epoch.
- * After a seek into the middle of a batch, the first step begins with the remainder of that batch.
- * On failure, the sampler does not move.
+ * (lx_order_new_budgeted()), and moves to the end of the step. In each epoch, a rank owns the
+ * batches whose numbers are congruent to @a rank modulo @a world. A step covers one batch per rank,
+ * starting at the sampler's position, but does not extend beyond the end of the epoch. If fewer
+ * batches than ranks are left and none of them belongs to the rank, the sampler continues in the
+ * next epoch. After a seek into the middle of a batch, the first step begins with the remainder of
+ * that batch. On failure, the sampler does not move.
  *
  * @param[in]  sampler   The sampler.
  * @param[out] indices   Receives the indices of the batch, in order.

@@ -46,8 +46,8 @@ typedef enum lx_compression {
 /** The maximum length of a field name in bytes, excluding the NUL. */
 #define LX_MAX_FIELD_NAME 64
 /**
- * The maximum number of fields in a dataset. The names are compared with each other, which takes
- * time quadratic in the number of fields.
+ * The maximum number of fields in a dataset. It is limited because each name is compared with all
+ * others, which takes time quadratic in the number of fields.
  */
 #define LX_MAX_FIELDS 4096
 /**

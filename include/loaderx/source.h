@@ -52,8 +52,8 @@ typedef struct lx_column_info {
  * Opens a dataset (if @p path is a directory) or an .npy file (if it is a file).
  *
  * An .npy file must have format version 1.0 to 3.0, and contain a little-endian array in C order,
- * with at least one axis and with elements of an ::lx_dtype. The first axis is the record axis. The
- * only column is "data". The file is memory-mapped.
+ * with at least one axis and with an element type that ::lx_dtype lists. The first axis is the
+ * record axis. The only column is "data". The file is memory-mapped.
  *
  * @param[in]  path     A directory or a file.
  * @param[in]  options  The options for a dataset; NULL for the defaults.
@@ -108,7 +108,8 @@ LX_API lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, 
 
 /** The memory that receives the values of one column. */
 typedef struct lx_target {
-    void *data;    /**< Receives record i at data + i * stride; NULL if the column is not needed. */
+    void *data;    /**< Receives record i at data + i * stride; NULL if the column is not needed or
+                        its records vary in size; see lx_source_fill_bytes(). */
     size_t stride; /**< The distance in bytes from one record to the next; at least the column's
                         size. */
 } lx_target;
@@ -182,12 +183,54 @@ LX_API lx_status lx_source_options_set_identity(lx_source_options *options, cons
                                                 lx_error *error);
 
 /**
+ * Returns the sizes of records in a variable-size column of a caller-defined source. Several
+ * threads may call the function at the same time.
+ *
+ * @param column   The position of the column.
+ * @param indices  @p count record indices, in any order.
+ * @param count    The number of records.
+ * @param offsets  Receives @p count + 1 offsets, as from lx_source_get_sizes().
+ * @param user     The pointer that was passed to lx_source_options_set_fill().
+ * @param error    Receives the description of a failure; never NULL.
+ * @return #LX_OK on success; otherwise as for ::lx_fill_function.
+ */
+typedef lx_status (*lx_sizes_function)(size_t column, const uint64_t *indices, size_t count,
+                                       uint64_t *offsets, void *user, lx_error *error);
+
+/**
+ * Copies records of a caller-defined source, in a column whose records vary in size. Several
+ * threads may call the function at the same time.
+ *
+ * @param column   The position of the column.
+ * @param indices  @p count record indices, in any order.
+ * @param count    The number of records.
+ * @param offsets  The offsets that the ::lx_sizes_function returned for these records, but perhaps
+ *                 increased by the same number.
+ * @param out      Receives record i at @p out + offsets[i].
+ * @param user     The pointer that was passed to lx_source_options_set_fill().
+ * @param error    Receives the description of a failure; never NULL.
+ * @return #LX_OK on success; otherwise as for ::lx_fill_function.
+ */
+typedef lx_status (*lx_fill_bytes_function)(size_t column, const uint64_t *indices, size_t count,
+                                            const uint64_t *offsets, void *out, void *user,
+                                            lx_error *error);
+
+/**
+ * Sets the functions that read columns whose records vary in size (#LX_BYTES). The source must not
+ * have such a column without them.
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ */
+LX_API lx_status lx_source_options_set_varying(lx_source_options *options, lx_sizes_function sizes,
+                                               lx_fill_bytes_function fill_bytes, lx_error *error);
+
+/**
  * Creates a source from the caller's functions.
  *
  * @param[in]  length        The number of records.
- * @param[in]  columns       The columns. The call copies them. The size of a value cannot vary: set
- *                           it to the size that follows from dtype and shape, or to 0 to have it
- *                           computed.
+ * @param[in]  columns       The columns. The call copies them. Set the size of a value to what
+ *                           follows from dtype and shape, or to 0 to have it computed.
  * @param[in]  column_count  The number of columns, at least 1.
  * @param[in]  options       The functions and the identity. On failure, the user data is not
  *                           released.
@@ -195,9 +238,10 @@ LX_API lx_status lx_source_options_set_identity(lx_source_options *options, cons
  * @param[out] error         Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source was created.
- * @retval LX_ERR_ARGUMENT  There is no fill function or no column, a name is invalid or repeated, a
- *                          size does not match its dtype and shape, a text is not UTF-8, or a
- *                          pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  There is no fill function or no column, the records of a column vary in
+ *                          size but lx_source_options_set_varying() was not called, a name is
+ *                          invalid or repeated, a size does not match its dtype and shape, a text
+ *                          is not UTF-8, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_new(uint64_t length, const lx_column_info *columns, size_t column_count,
@@ -308,9 +352,10 @@ LX_API lx_status lx_source_save(const lx_source *source, char *text, size_t size
  * Checks whether a source matches an identity that lx_source_save() wrote, by the same rules as
  * lx_loader_restore().
  *
- * @param[in]  source   The source, all of whose columns are compared.
+ * @param[in]  source   The source; all of its columns are compared.
  * @param[in]  text     The identity.
- * @param[in]  changed  Whether to accept records that have changed.
+ * @param[in]  changed  Whether to accept records that have changed, as lx_loader_restore_changed()
+ *                      does. Their number must be the same in any case.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The source has the same records.
@@ -377,6 +422,48 @@ LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size
 LX_API lx_status lx_source_fill_present(lx_source *source, const uint64_t *indices, size_t count,
                                         const lx_target *targets, uint8_t *const *present,
                                         lx_error *error);
+
+/**
+ * Returns the sizes of records in a column whose records vary in size, in the form of the offsets
+ * that lx_source_fill_bytes() takes.
+ *
+ * @param[in]  source   The source.
+ * @param[in]  column   The position of a column whose size is #LX_NONE.
+ * @param[in]  indices  @p count record indices, in any order; repeats are allowed.
+ * @param[in]  count    The number of records.
+ * @param[out] offsets  Receives @p count + 1 offsets, starting with 0: record i occupies the bytes
+ *                      [offsets[i], offsets[i + 1]) of a buffer for all of the records.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The offsets were stored.
+ * @retval LX_ERR_RANGE     An index is not less than the length.
+ * @retval LX_ERR_ARGUMENT  There is no such column, its records have the same size, or a pointer is
+ *                          NULL.
+ * @return Otherwise, the status that the source returned; for a dataset, any status that
+ *         lx_dataset_get_sizes() returns.
+ */
+LX_API lx_status lx_source_get_sizes(lx_source *source, size_t column, const uint64_t *indices,
+                                     size_t count, uint64_t *offsets, lx_error *error);
+
+/**
+ * Copies records of a column whose records vary in size, one after another, to the offsets that
+ * lx_source_get_sizes() returned.
+ *
+ * @param[in]  source   The source.
+ * @param[in]  column   The position of a column whose size is #LX_NONE.
+ * @param[in]  indices  The same indices as for lx_source_get_sizes().
+ * @param[in]  count    The number of records.
+ * @param[in]  offsets  The offsets from lx_source_get_sizes().
+ * @param[out] out      Receives the records; may be NULL if offsets[count] is 0.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_MISMATCH  The size of a record differs from @p offsets, because the source reads a
+ *                          live dataset: get the sizes again.
+ * @return Otherwise, any status that lx_source_get_sizes() returns.
+ */
+LX_API lx_status lx_source_fill_bytes(lx_source *source, size_t column, const uint64_t *indices,
+                                      size_t count, const uint64_t *offsets, void *out,
+                                      lx_error *error);
 
 /** @} */
 

@@ -21,8 +21,8 @@ LX_BEGIN_DECLS
  * @defgroup lx_tokens Token sequences, and samples from them
  *
  * An ::lx_tokens is one long sequence of small integers. If the files define document boundaries,
- * it is divided into documents. A source divides the sequence into samples of a fixed length, and
- * can find any sample immediately.
+ * the sequence is divided into documents. A source divides the sequence into samples of a fixed
+ * length, and can find any sample immediately.
  *
  * @code
  * lx_tokens *tokens = NULL;
@@ -115,7 +115,7 @@ LX_API lx_status lx_tokens_open_raw(const char *path, lx_dtype dtype, lx_tokens 
  *
  * The call reads the lengths of all records, which takes about a tenth of a second per million
  * records, and the sequence keeps the lengths, using 8.5 bytes per record. For a dense field
- * without missing values, no lengths are needed. Raw values are read in place if they are
+ * without missing values, neither is necessary. Raw values are read in place if they are
  * memory-mapped. Compressed values, and all values in pread access mode, are read completely for
  * each sample that contains a part of them.
  *

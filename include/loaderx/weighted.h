@@ -66,8 +66,9 @@ LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count,
  *
  * The order uses 8 bytes per weight. It also uses 4 bytes per position for each of up to two
  * epochs, and for each additional epoch that a thread is reading. The first thread that enters an
- * epoch computes its table for all threads, which temporarily takes another 32 bytes per weight; if
- * that fails, readers get #LX_ERR_NOMEM. The algorithm is that of Efraimidis and Spirakis (2006).
+ * epoch computes its table for all threads, which temporarily takes another 32 bytes per weight. If
+ * computing the table fails, readers get #LX_ERR_NOMEM. The algorithm is that of Efraimidis and
+ * Spirakis (2006).
  *
  * @param[in]  weights  @p count weights. The call copies them.
  * @param[in]  count    The number of weights and indices, 1 to 2^31 - 1.

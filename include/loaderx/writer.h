@@ -114,7 +114,7 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_e
  * @endcode
  *
  * Records have no order except their index. If the data must be ordered, for example by time or by
- * a key, store the time or the key in a field.
+ * a key, add a field for the time or the key.
  * @see loaderx-import(1), lx_dataset, lx_error, lx_schema, lx_writer_add_field(),
  * lx_writer_commit(), lx_writer_modify(), lx_writer_options, lx_writer_rebalance(), zrecord(5)
  * @{
@@ -300,7 +300,7 @@ LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
  */
 
 /**
- * Appends records of a different dataset, or of the same dataset. To extract a subset, copy some
+ * Appends copies of records from another dataset or from this one. To extract a subset, copy some
  * records to a new dataset; to split a dataset, do so several times; to merge datasets, copy all of
  * them to one dataset.
  *

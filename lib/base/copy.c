@@ -52,8 +52,8 @@ lx_status lx__file_copy(const lx__file *from, uint64_t source, const lx__file *t
         ssize_t moved = copy_file_range(from->fd, &here, to->fd, &there, step, 0);
         if (moved == -1 && is_failure(errno))
             return lx_fail_errno(error, errno, to->path, "cannot copy to the file");
-        /* End of file, an interruption, or a file system that accepts the call without performing
-         * it. */
+        /* The file ended, the call was interrupted, or the file system accepts the call without
+         * performing it. */
         if (moved <= 0)
             return copy_through(from, (uint64_t)here, to, (uint64_t)there, size, error);
         size -= (uint64_t)moved;

@@ -12,8 +12,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* The only retry loop. Because of the limit, a broken file system that always returns EINTR causes
- * an error rather than a hang. */
+/* The only loop that retries a system call. Because of the limit, a broken file system that always
+ * returns EINTR causes an error rather than a hang. */
 #define RETRIES 1000
 #define RETRY(result, call)                                                                        \
     do {                                                                                           \
@@ -26,7 +26,7 @@
 /* The kernel ignores read-ahead beyond the device's limit. */
 #define ADVICE ((uint64_t)128 << 10)
 
-/* The kernel transfers at most 0x7ffff000 bytes per call; a round number below that. */
+/* Bytes per call: a round number below 0x7ffff000, the most that the kernel transfers at once. */
 #define TRANSFER ((size_t)1 << 30)
 
 /* ---- fork() and open() exclude each other */
@@ -414,7 +414,7 @@ lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *u
                              lx_error *error)
 {
     lx_status status = LX_OK;
-    /* A separate descriptor, because closedir() closes it. */
+    /* Opens a separate descriptor, because closedir() closes the one that it uses. */
     int fd;
     RETRY(fd, openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR *list = fd != -1 ? fdopendir(fd) : NULL;

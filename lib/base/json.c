@@ -147,8 +147,8 @@ lx_status lx__json_get_integer(const json_t *object, const char *key, uint64_t l
     json_int_t number = json_integer_value(found);
     if (number < 0 || (uint64_t)number < least || (uint64_t)number > most)
         return lx_fail(error, LX_ERR_CORRUPT,
-                       "\"%s\" is %" JSON_INTEGER_FORMAT ", outside %llu .. %llu", key, number,
-                       (unsigned long long)least, (unsigned long long)most);
+                       "\"%s\" is %" JSON_INTEGER_FORMAT ", but must be from %llu to %llu", key,
+                       number, (unsigned long long)least, (unsigned long long)most);
     *value = (uint64_t)number;
     return LX_OK;
 }

@@ -26,7 +26,7 @@ static _Atomic uint64_t *make_page(void)
     if (atomic_compare_exchange_strong(&page, &first, made))
         return made;
     if (made != &none)
-        munmap((void *)made, size); /* another thread was first */
+        munmap((void *)made, size); /* another thread has set the page first */
     return first;
 }
 

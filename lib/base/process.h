@@ -34,8 +34,9 @@ LX_API bool lx__process_is_this(const lx__process *process);
 
 /**
  * Takes over an object in a child of its process. Returns true to one thread of the child, which
- * must make the object usable and then call lx__process_adopt(). The other threads of the child
- * wait for that call and get false, as does every thread of the process that owns the object.
+ * must make the object usable and then call lx__process_adopt(). Returns false to the other threads
+ * of the child, after they have waited for that call, and to every thread of the process that owns
+ * the object.
  */
 LX_API bool lx__process_take_over(lx__process *process);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lock order. There are two kinds of locks: those of queues and of tickets. A thread holds at most
- * one of them at a time, and none while a callback runs (run, finish, a task's function, the log
- * hook, the allocator) or memory is mapped or unmapped; the longest operation under a lock is
- * starting a thread. These locks therefore need no order among themselves, and come after all locks
- * of the layers above, which may be held during every call into this layer except those that run or
- * finish tasks on the calling thread: help, cancel, wait, close, unref.
+ * Lock order. There are two kinds of locks: those of queues and those of tickets. A thread holds at
+ * most one of them at a time, so they need no order among themselves. It holds no lock while a
+ * callback runs (run, finish, a task's function, the log hook, the allocator) or while memory is
+ * mapped or unmapped; the longest operation under a lock is starting a thread. These locks come
+ * after all locks of the layers above, which may be held during calls into this layer, except those
+ * that run or finish tasks on the calling thread: help, cancel, wait, close, unref.
  */
 #include "executor/executor.h"
 

@@ -64,9 +64,9 @@ LX_API void lx__executor_help(lx_executor *executor, lx__task *task);
  * deadline (see clock.h). */
 LX_API void lx__executor_help_until(lx_executor *executor, lx__task *task, uint64_t deadline);
 
-/** Whether a thread that waits for a task of @p queue must help with the task, because either the
- * queue has no threads, or this thread is inside a callback of the executor, in which case all
- * other threads might be waiting, too. */
+/** Whether a thread that waits for a task of @p queue must help with the task: if the queue has no
+ * threads, or if this thread is inside a callback of the executor, because then all other threads
+ * might be waiting, too. */
 bool lx__executor_must_help(const lx_executor *executor, lx_queue queue);
 
 /** Returns LX_ERR_FORKED in a process other than the one that opened @p executor; costs one

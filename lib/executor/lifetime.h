@@ -9,8 +9,8 @@
 
 #include <loaderx/executor.h>
 
-/** Keeps the memory of an executor, but not its threads: for objects that may outlive its last
- * user. */
+/** Keeps the memory of an executor, but not its threads: for objects that may outlive the last user
+ * of the executor. */
 LX_API void lx__executor_hold(lx_executor *executor);
 
 /** Undoes lx__executor_hold(). */

@@ -4,11 +4,11 @@
  * @brief Adaptive spinning before a thread sleeps.
  *
  * Waking a sleeping thread costs the waker a system call, and the sleeper the time until it runs
- * again: about 20 us in total. Spinning saves this time if the event comes soon, but is harmful if
- * the event does not come soon: on a busy machine, a thread may spin on the CPU that the awaited
- * thread needs. A thread that waits repeatedly therefore keeps a spinner, which learns: after
- * spinning in vain, the thread does not spin in the next wait; after spinning in vain again, it
- * does not spin in the next 3 waits, then 7, and so on up to 63, until spinning succeeds.
+ * again: about 20 us in total. Spinning saves this time if the event comes soon, but is harmful
+ * otherwise: on a busy machine, a thread may spin on the CPU that the awaited thread needs. A
+ * thread that waits repeatedly keeps one spinner, which adapts. After spinning in vain, the
+ * thread does not spin in the next wait. Each further time in vain, it skips more waits: 3, then 7,
+ * and so on up to 63, until spinning succeeds.
  *
  * @par Thread safety
  * None: a spinner belongs to one thread, or its owner's lock protects it.

@@ -44,8 +44,8 @@ struct lx__task {
                                             @ref parts. Accesses are relaxed: the lock orders
                                             everything except the count itself. */
     _Atomic(struct lx__queue *) queue; /**< The queue it was last submitted to. */
-    lx__link link;                     /**< Link in the queue's tasks or timers. The queue's lock
-                                            protects it and all members below. */
+    lx__link link;                     /**< Link in the queue's list of tasks or of timers. The
+                                            queue's lock protects it and all members below. */
     uint64_t due;                      /**< The time at which a timed task is queued. */
     uint32_t holders;                  /**< Number of threads that are running its parts. Once the
                                             task is out of the lists, the last of these threads to

@@ -16,7 +16,7 @@ struct lx_ticket {
     lx_queue queue;
     lx_task_function function;
     void *user;
-    atomic_uint references; /* the caller's, and the task's until it is over */
+    atomic_uint references; /* the caller's references, and one held by the task until it is over */
 
     pthread_mutex_t lock; /* protects all that follows */
     pthread_cond_t ended;

@@ -42,7 +42,7 @@ void lx__worker_wake(lx__queue *queue, uint32_t count)
         pthread_cond_signal(&queue->wake);
 }
 
-/** Spins. The caller holds the lock, which is released meanwhile. */
+/** Spins. The caller holds the lock, which is released in the meantime. */
 static void spin(lx__queue *queue, lx__spinner *spinner)
 {
     unsigned seen = atomic_load_explicit(&queue->posted, memory_order_relaxed);
@@ -66,8 +66,8 @@ static void sleep_until_called(lx__queue *queue)
     }
 }
 
-/** Waits for the next task and becomes one of its holders; NULL once the queue is stopped. The
- * caller holds the lock, which is released during waits. */
+/** Waits for the next task and becomes one of its holders; returns NULL once the queue is stopped.
+ * The caller holds the lock, which is released during waits. */
 static lx__task *take(lx__queue *queue, lx__worker *worker)
 {
     for (bool fresh = true;; fresh = false) {

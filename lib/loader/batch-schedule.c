@@ -62,7 +62,7 @@ void lx__batch_schedule_clear(lx__batch_schedule *schedule)
     lx__epoch_table_clear_scratch(&schedule->bounds);
 }
 
-/** Finds the run of epochs that contains the position. It depends on the position alone, so that a
+/** Finds the run of epochs that contains the position. The run depends only on the position, so a
  * resumed loader ends where an uninterrupted one does. */
 void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position)
 {
@@ -85,8 +85,8 @@ static lx_status end(lx__batch_schedule *schedule)
     return LX_END;
 }
 
-/** Counts the rank's batches in an epoch of @p all samples or batches, of which each step takes
- * @p step. */
+/** Counts the rank's batches in an epoch of @p all samples or batches, where each step takes
+ * @p step of them. */
 static uint64_t count_steps(const lx__batch_schedule *schedule, uint64_t all, uint64_t step)
 {
     uint64_t rest = all % step;
@@ -156,11 +156,11 @@ static lx_status next_batch(lx__batch_schedule *schedule, lx__batch_slice *slice
     return LX_OK;
 }
 
-/** Returns the end of a skipped range that contains @p position, or 0 if there is none. */
-static uint64_t skipped_end(const lx__batch_schedule *schedule, uint64_t position)
+/** Returns the end of a skipped range that has positions of a batch, or 0 if there is none. */
+static uint64_t skipped_end(const lx__batch_schedule *schedule, const lx__batch_slice *slice)
 {
     for (size_t i = 0; i < schedule->skipped_count; i++)
-        if (schedule->skipped[i].first <= position && position < schedule->skipped[i].end)
+        if (schedule->skipped[i].first < slice->end && slice->begin < schedule->skipped[i].end)
             return schedule->skipped[i].end;
     return 0;
 }
@@ -190,7 +190,7 @@ lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice 
     for (;;) {
         lx_status status = has_own_batches(schedule) ? next_batch(schedule, slice, error)
                                                      : next_samples(schedule, slice);
-        uint64_t end = status == LX_OK ? skipped_end(schedule, slice->begin) : 0;
+        uint64_t end = status == LX_OK ? skipped_end(schedule, slice) : 0;
         if (end == 0)
             return status;
         skip(schedule, slice->begin, end);

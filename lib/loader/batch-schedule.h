@@ -30,8 +30,9 @@ typedef struct lx__batch_schedule {
     lx__epoch_table *bounds; /**< Bounds of the current epoch's batches, if the order forms them. */
 } lx__batch_schedule;
 
-/** This rank's part of a global batch: @a count positions starting at @a first, @a stride apart,
- * and @a padding positions from @a repeated on, which repeat others of the epoch. */
+/** This rank's part of a global batch: @a count positions starting at @a first, @a stride apart;
+ * then, as padding, @a padding positions starting at @a repeated, which repeat samples of the
+ * epoch. */
 typedef struct lx__batch_slice {
     uint64_t begin, end; /**< Positions of the global batch. */
     uint64_t first, stride, count;

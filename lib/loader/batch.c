@@ -76,15 +76,12 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
     lx_status status = choose_columns(layout, fields, field_count, error);
     for (size_t i = 0; status == LX_OK && i < layout->count; i++) {
         const lx_column_info *column = lx_source_get_column(source, layout->positions[i]);
-        if (column->size == LX_NONE) {
-            status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                             "the records vary in length and cannot be batched: select only "
-                             "columns with fixed-size records");
-            lx_error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
-            break;
-        }
-        status = lx__layout_add(layout, column->size, &layout->starts[i], error);
-        layout->record_bytes += column->size;
+        bool varying = column->size == LX_NONE;
+        status = lx__layout_add(layout, varying ? sizeof(uint64_t) : column->size,
+                                &layout->starts[i], error);
+        layout->bytes += varying ? sizeof(uint64_t) : 0; /* the end of the last record */
+        layout->record_bytes += varying ? 0 : column->size;
+        layout->varying = layout->varying || varying;
     }
     return status == LX_OK ? lx__layout_add(layout, sizeof(uint64_t), &layout->indices_start, error)
                            : status;
@@ -133,8 +130,9 @@ static void count_bytes(lx__batch_pool *batch_pool, size_t before, size_t after)
 
 static void free_batch(lx__batch_pool *batch_pool, lx_batch *batch)
 {
-    count_bytes(batch_pool, batch->capacity, 0);
+    count_bytes(batch_pool, batch->capacity + batch->values_capacity, 0);
     lx__pages_free(batch->data, batch->capacity);
+    lx__pages_free(batch->values, batch->values_capacity);
     lx__free(batch->columns);
     lx__free(batch->targets);
     lx__free(batch);
@@ -232,26 +230,53 @@ static void put_idle(lx__batch_pool *batch_pool, lx_batch *batch)
         free_batch(batch_pool, batch);
 }
 
-/** Replaces the memory of @p batch with @p size bytes; when out of memory, frees the idle batches
- * and retries. */
-static lx_status grow(lx__batch_pool *batch_pool, lx_batch *batch, uint64_t size, lx_error *error)
+/** Replaces a block of a batch's memory with @p size bytes; when out of memory, frees the idle
+ * batches and retries. */
+static lx_status grow(lx__batch_pool *batch_pool, uint8_t **data, size_t *capacity, uint64_t size,
+                      lx_error *error)
 {
-    count_bytes(batch_pool, batch->capacity, 0);
-    lx__pages_free(batch->data, batch->capacity);
-    batch->capacity = 0;
-    batch->data = lx__pages_alloc((size_t)size);
-    if (batch->data == NULL && drop_idle(batch_pool, batch_pool->idle_max))
-        batch->data = lx__pages_alloc((size_t)size);
-    if (batch->data == NULL)
+    count_bytes(batch_pool, *capacity, 0);
+    lx__pages_free(*data, *capacity);
+    *capacity = 0;
+    *data = lx__pages_alloc((size_t)size);
+    if (*data == NULL && drop_idle(batch_pool, batch_pool->idle_max))
+        *data = lx__pages_alloc((size_t)size);
+    if (*data == NULL)
         return lx_fail(error, LX_ERR_NOMEM,
                        "not enough memory for a batch of %" PRIu64
                        " bytes: release batches that are no longer used, or use smaller batches or "
                        "fewer of them",
                        size);
-    batch->capacity = (size_t)size;
-    count_bytes(batch_pool, 0, batch->capacity);
+    *capacity = (size_t)size;
+    count_bytes(batch_pool, 0, *capacity);
     atomic_fetch_add_explicit(&batch_pool->blocks, 1, memory_order_relaxed);
     return LX_OK;
+}
+
+/** Raises the size of the largest values so far to @p bytes, and returns the larger one. */
+static uint64_t raise_values_max(lx__batch_pool *batch_pool, uint64_t bytes)
+{
+    uint64_t max = atomic_load_explicit(&batch_pool->values_max, memory_order_relaxed);
+    while (max < bytes &&
+           !atomic_compare_exchange_weak_explicit(&batch_pool->values_max, &max, bytes,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        continue;
+    return max < bytes ? bytes : max;
+}
+
+lx_status lx__batch_reserve(lx_batch *batch, uint64_t bytes, lx_error *error)
+{
+    lx__batch_pool *batch_pool = batch->batch_pool;
+    if (bytes > LX__BATCH_MAX || bytes > SIZE_MAX / 4)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the values of a batch have %" PRIu64
+                       " bytes, which is too many: use a smaller batch_size, or select fewer "
+                       "columns",
+                       bytes);
+    uint64_t size = raise_values_max(batch_pool, bytes != 0 ? bytes : 1);
+    if (batch->values_capacity >= bytes && batch->values != NULL)
+        return LX_OK;
+    return grow(batch_pool, &batch->values, &batch->values_capacity, size, error);
 }
 
 lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
@@ -266,7 +291,7 @@ lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_
     if (taken == NULL)
         status = new_batch(batch_pool, &taken, error);
     if (status == LX_OK && taken->capacity < layout->bytes) {
-        status = grow(batch_pool, taken, layout->bytes, error);
+        status = grow(batch_pool, &taken->data, &taken->capacity, layout->bytes, error);
         if (status != LX_OK)
             free_batch(batch_pool, taken);
     }
@@ -281,7 +306,10 @@ lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_
     taken->indices = (uint64_t *)(void *)(taken->data + layout->indices_start);
     for (size_t i = 0; i < layout->count; i++) {
         lx_column *column = &taken->columns[i];
-        column->data = taken->data + layout->starts[i];
+        uint8_t *start = taken->data + layout->starts[i];
+        bool varying = column->size == LX_NONE;
+        column->data = varying ? NULL : start;
+        column->offsets = varying ? (const uint64_t *)(void *)start : NULL;
         taken->targets[layout->positions[i]] = (lx_target){column->data, (size_t)column->size};
     }
     lx__batch_set_rows(taken, rows);

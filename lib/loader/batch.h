@@ -38,11 +38,13 @@ typedef struct lx__layout {
     size_t *positions; /**< Positions of the columns in the source, in the requested order. */
     size_t count;
     uint64_t batch_rows;         /**< Maximum number of records per batch. */
-    uint64_t *starts;            /**< Offset of each column in a batch's memory. */
+    uint64_t *starts;            /**< Offset of each column in a batch's memory; if its records vary
+                                      in size, of their offsets. */
     lx__missing_column *missing; /**< One for each column. */
     uint64_t indices_start;      /**< Offset of the record indices. */
     uint64_t bytes;              /**< Size of a batch's memory. */
-    uint64_t record_bytes;       /**< Bytes per record, over all columns. */
+    uint64_t record_bytes;       /**< Bytes per record, over all columns of fixed size. */
+    bool varying;                /**< Whether a column's records vary in size. */
 } lx__layout;
 
 typedef struct lx__batch_pool {
@@ -52,6 +54,8 @@ typedef struct lx__batch_pool {
     _Atomic(uint64_t) blocks;      /**< Number of blocks mapped so far. */
     _Atomic(uint64_t) block_bytes; /**< Total size, in bytes, of the blocks that are currently
                                         mapped. */
+    _Atomic(uint64_t) values_max;  /**< Size of the largest values of a batch so far, at least 1
+                                        after the first batch. */
     pthread_mutex_t mutex;         /**< Protects all members below. A leaf lock. */
     lx_batch *idle;                /**< The batch released last comes first. */
     size_t idle_count;
@@ -64,6 +68,8 @@ struct lx_batch {
     lx_batch *next;  /**< Next batch in the pool's list of idle batches. */
     uint8_t *data;   /**< Aligned to a page, and to 2 MiB if large enough. */
     size_t capacity; /**< Number of bytes at @a data. */
+    uint8_t *values; /**< The values of columns whose records vary in size, aligned like @a data. */
+    size_t values_capacity;
     uint64_t rows;
     uint64_t real;    /**< Number of rows, from the first on, that are not padding. */
     uint64_t damaged; /**< Number of records skipped or filled with zeros. */
@@ -108,7 +114,11 @@ void lx__batch_pool_close(lx__batch_pool *batch_pool);
 lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
                               lx_batch **batch, lx_error *error);
 
-/** Changes the number of records of a batch; it must not exceed the maximum in the layout. */
+/** Makes room for @p bytes of values in @p batch. Their former contents are lost. */
+lx_status lx__batch_reserve(lx_batch *batch, uint64_t bytes, lx_error *error);
+
+/** Changes the number of records of a batch; the number must not exceed the maximum in the
+ * layout. */
 void lx__batch_set_rows(lx_batch *batch, uint64_t rows);
 
 #endif

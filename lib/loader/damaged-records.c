@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "loader/varying-values.h"
 
 /** Sets the targets of one record, for @p column only, or for all columns if it is SIZE_MAX. */
 static void offset_targets(lx_target *moved, const lx_target *targets, size_t columns, uint64_t row,
@@ -79,9 +80,10 @@ static void move_record(lx_batch *batch, uint64_t from, uint64_t to)
     for (size_t i = 0; i < layout->count; i++) {
         size_t size = (size_t)batch->columns[i].size;
         uint8_t *data = batch->data + layout->starts[i];
-        if (size != 0)
+        if (size != 0 && batch->columns[i].size != LX_NONE)
             memcpy(data + to * size, data + from * size, size);
     }
+    lx__varying_move(batch, from, to);
 }
 
 void lx__damaged_records_finish(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged)

@@ -9,8 +9,8 @@
 #include "loader/batch.h"
 
 /**
- * Fills @p rows records of @p batch, starting at record @p first, one by one, after filling all of
- * them at once failed with #LX_ERR_CORRUPT.
+ * Fills @p rows records of @p batch one by one, starting at record @p first, after an attempt to
+ * fill all of them at once has failed with #LX_ERR_CORRUPT.
  *
  * @param[in]  source   The source to read: the batch's own source, or a snapshot of it.
  * @param[in]  targets  One for each column of the source, for record @p first.

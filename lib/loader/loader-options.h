@@ -16,7 +16,7 @@ typedef struct lx__missing_rule {
     size_t size;    /**< Size of @ref value in bytes. */
 } lx__missing_rule;
 
-/** The global batches that begin at positions from @a first up to, but not including, @a end. */
+/** The global batches with positions from @a first up to, but not including, @a end. */
 typedef struct lx__skipped_range {
     uint64_t first, end;
 } lx__skipped_range;

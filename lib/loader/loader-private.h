@@ -24,12 +24,13 @@ struct lx_loader {
     lx_executor *executor; /**< Owned reference. */
     bool own_executor;
     lx__batch_pool *batch_pool;
+    uint64_t prefetch_bytes;
     lx__pipeline pipeline;
     lx__batch_schedule schedule; /**< Ahead of @ref position by the batches in the pipeline. */
 
     /* Written with the lock held, read by any thread. */
     _Atomic uint64_t position; /**< End of the last batch delivered. */
-    _Atomic uint64_t batches, records, failures, damaged, wait_ns, prefetched;
+    _Atomic uint64_t batches, records, varying_bytes, failures, damaged, wait_ns, prefetched;
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "executor/executor.h"
 #include "loader/loader-private.h"
 #include "loader/missing-values.h"
+#include "loader/varying-values.h"
 #include "loader/sources/source.h"
 
 /* ---- opening and closing */
@@ -71,6 +72,7 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
         return status;
     }
     loader->pipeline.damage = options->damage;
+    loader->prefetch_bytes = options->prefetch_bytes;
     /* Enough for the batches in flight and two that the consumer may hold. */
     size_t idle_max = loader->pipeline.depth + 2;
     return lx__batch_pool_new(loader->executor, &layout, idle_max, &loader->batch_pool, error);
@@ -131,7 +133,7 @@ void lx_loader_close(lx_loader *loader)
         return;
     lx_loader_cancel(loader);
     if (!is_in_child(loader))
-        lx__fair_mutex_destroy(&loader->mutex); /* waits until all calls of next have returned */
+        lx__fair_mutex_destroy(&loader->mutex); /* waits until all calls to next have returned */
     if (loader->pipeline.executor != NULL)
         lx__pipeline_close(&loader->pipeline);
     if (loader->batch_pool != NULL)
@@ -192,12 +194,26 @@ static void count_prefetched(lx_loader *loader)
     atomic_store_explicit(&loader->prefetched, count, memory_order_relaxed);
 }
 
+/** Whether another batch may be prepared. Where sizes vary, a batch is assumed to have as many bytes
+ * as the largest one so far; until the first one is filled, only one is in preparation. */
+static bool has_room(const lx_loader *loader)
+{
+    const lx__batch_pool *pool = loader->batch_pool;
+    if (!lx__pipeline_has_room(&loader->pipeline))
+        return false;
+    if (!pool->layout.varying || loader->pipeline.count == 0)
+        return true;
+    uint64_t values = atomic_load_explicit(&pool->values_max, memory_order_relaxed);
+    return values != 0 &&
+           (loader->pipeline.count + 1) * (pool->layout.bytes + values) <= loader->prefetch_bytes;
+}
+
 /** Fills the pipeline. A failure is returned only while the pipeline is empty. */
 static lx_status fill_pipeline(lx_loader *loader, lx_error *error)
 {
     lx_status status = LX_OK;
     lx_error ignored = LX_ERROR_INIT;
-    while (status == LX_OK && lx__pipeline_has_room(&loader->pipeline))
+    while (status == LX_OK && has_room(loader))
         status = add_batch(loader, loader->pipeline.count == 0 ? error : &ignored);
     count_prefetched(loader);
     return loader->pipeline.count != 0 ? LX_OK : status;
@@ -216,6 +232,8 @@ static void count_batch(lx_loader *loader, const lx_batch *batch)
     atomic_fetch_add_explicit(&loader->damaged, batch->damaged, memory_order_relaxed);
     atomic_fetch_add_explicit(&loader->batches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&loader->records, batch->rows, memory_order_relaxed);
+    atomic_fetch_add_explicit(&loader->varying_bytes, lx__varying_bytes(batch),
+                              memory_order_relaxed);
 }
 
 /** Fills an empty batch with one record, which pads the epoch: the first readable record from
@@ -234,6 +252,8 @@ static lx_status repeat_record(lx_loader *loader, lx_source *source, lx_batch *b
                                     error);
         if (status == LX_OK)
             status = lx_source_fill(source, batch->indices, 1, batch->targets, error);
+        if (status == LX_OK)
+            status = lx__varying_fill(source, batch, NULL, error);
     }
     if (status != LX_ERR_CORRUPT)
         return status;
@@ -251,8 +271,8 @@ static lx_status pad_empty(lx_loader *loader, lx_batch **batch, uint64_t end, lx
     lx_error why = LX_ERROR_INIT;
     lx_status status = lx__source_pin(loader->source, &source, &why);
     if (status == LX_OK) {
+        lx__batch_set_rows(*batch, 1);
         status = repeat_record(loader, source, *batch, end, &why);
-        lx__batch_set_rows(*batch, status == LX_OK);
         if (status == LX_OK)
             status = lx__missing_apply(source, *batch, &why);
         lx_source_unref(source);
@@ -285,7 +305,8 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
         return status;
     if (status == LX_OK && (*batch)->rows == 0)
         status = pad_empty(loader, batch, end, error);
-    if (status == LX_ERR_CANCELED) /* while it searched: the batch does not count as returned */
+    if (status == LX_ERR_CANCELED) /* canceled during the search: the batch does not count as
+                                      returned */
         return status;
     atomic_store_explicit(&loader->position, end, memory_order_relaxed);
     if (status == LX_OK)
@@ -293,7 +314,8 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
     else
         atomic_fetch_add_explicit(&loader->failures, 1, memory_order_relaxed);
     if (!loader->pipeline.on_caller)
-        (void)fill_pipeline(loader, NULL); /* the next call tries again, and reports a failure */
+        (void)fill_pipeline(loader, NULL); /* if this fails, the next call tries again and reports
+                                              the failure */
     return status;
 }
 
@@ -401,7 +423,8 @@ void lx_loader_get_stats(const lx_loader *loader, lx_loader_stats *stats)
     *stats = (lx_loader_stats){
         .batches = atomic_load_explicit(&loader->batches, memory_order_relaxed),
         .records = records,
-        .bytes = records * pool->layout.record_bytes,
+        .bytes = records * pool->layout.record_bytes +
+                 atomic_load_explicit(&loader->varying_bytes, memory_order_relaxed),
         .failures = atomic_load_explicit(&loader->failures, memory_order_relaxed),
         .damaged = atomic_load_explicit(&loader->damaged, memory_order_relaxed),
         .wait_ns = atomic_load_explicit(&loader->wait_ns, memory_order_relaxed),

@@ -60,7 +60,8 @@ lx_status lx_loader_options_set_missing(lx_loader_options *options, const char *
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (policy != LX_MISSING_RAISE && policy != LX_MISSING_ZEROS && policy != LX_MISSING_MASK)
-        return lx_fail(error, LX_ERR_ARGUMENT, "missing must be raise, zeros or mask, not %d",
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the policy for missing values must be raise, zeros or mask, not %d",
                        (int)policy);
     lx__missing_rule rule = {.policy = policy};
     if (column != NULL && (rule.column = lx__strdup(column)) == NULL)
@@ -106,11 +107,16 @@ static lx_status check_rule(const lx__layout *layout, const lx__missing_rule *ru
         i++;
     if (i == layout->count)
         status = lx_fail(error, LX_ERR_NOT_FOUND,
-                         "missing is set for a column that the loader does not read");
+                         "a policy for missing values is set for a column that the loader does not "
+                         "read");
+    else if (rule->value != NULL && column_of(layout, i)->size == LX_NONE)
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "a value cannot replace missing ones, because the records of the column "
+                         "vary in size: set missing to mask or zeros, with which they are empty");
     else if (rule->value != NULL && rule->size != column_of(layout, i)->size)
         status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "the value for missing ones has %zu bytes, but a value of the column has "
-                         "%llu",
+                         "the replacement for missing values has %zu bytes, but a value of the "
+                         "column has %llu",
                          rule->size, (unsigned long long)column_of(layout, i)->size);
     if (status != LX_OK)
         lx_error_locate(error, NULL, rule->column, LX_NONE, LX_NONE);
@@ -149,38 +155,54 @@ lx_status lx__missing_lay_out(lx__layout *layout, const lx_loader_options *optio
     return status;
 }
 
-/* ---- refusing */
+/* ---- finding */
 
-/** Fails if any of the @p count records, at most BLOCK, lacks a value in the column. */
-static lx_status check_block(lx_source *source, size_t position, const uint64_t *indices,
-                             size_t count, lx_error *error)
+/** Called with the row of a record that lacks a value, and with its index. */
+typedef lx_status (*missing_function)(void *user, uint64_t row, uint64_t index, lx_error *error);
+
+/** The values of a column: of the records @ref indices or, if it is NULL, of the first ones. */
+typedef struct column_values {
+    lx_source *source;
+    size_t position;
+    const uint64_t *indices;
+    uint64_t count;
+} column_values;
+
+static lx_status each_missing(const column_values *values, missing_function found, void *user,
+                              lx_error *error)
 {
     uint8_t present[BLOCK];
-    lx_status status = lx__source_mark_present(source, position, indices, count, present, error);
-    const uint8_t *none = status == LX_OK ? memchr(present, 0, count) : NULL;
-    if (none == NULL)
-        return status;
-    status = lx_fail(error, LX_ERR_MISMATCH,
-                     "the column has missing values, which would read as zeros: set missing to "
-                     "mask, zeros or a value, or leave the records out with a subset");
-    lx_error_locate(error, NULL, lx_source_get_column(source, position)->name,
-                    indices[none - present], LX_NONE);
+    uint64_t first[BLOCK];
+    lx_status status = LX_OK;
+    for (uint64_t at = 0, here; status == LX_OK && at < values->count; at += here) {
+        const uint64_t *indices = values->indices != NULL ? values->indices + at : first;
+        here = values->count - at < BLOCK ? values->count - at : BLOCK;
+        for (size_t i = 0; values->indices == NULL && i < here; i++)
+            first[i] = at + i;
+        status = lx__source_mark_present(values->source, values->position, indices, (size_t)here,
+                                         present, error);
+        const uint8_t *next = present;
+        while (status == LX_OK &&
+               (next = memchr(next, 0, (size_t)(present + here - next))) != NULL) {
+            uint64_t i = (uint64_t)(next++ - present);
+            status = found(user, at + i, indices[i], error);
+        }
+    }
     return status;
 }
 
-/** Checks @p count records of a column: those of @p indices, or the first ones if it is NULL. */
-static lx_status check_records(lx_source *source, size_t position, const uint64_t *indices,
-                               uint64_t count, lx_error *error)
+/* ---- rejecting */
+
+static lx_status refuse(void *user, uint64_t row, uint64_t index, lx_error *error)
 {
-    uint64_t first[BLOCK];
-    lx_status status = LX_OK;
-    for (uint64_t at = 0, here; status == LX_OK && at < count; at += here) {
-        here = count - at < BLOCK ? count - at : BLOCK;
-        for (size_t i = 0; indices == NULL && i < here; i++)
-            first[i] = at + i;
-        status = check_block(source, position, indices != NULL ? indices + at : first, (size_t)here,
-                             error);
-    }
+    const column_values *values = user;
+    (void)row;
+    lx_status status = lx_fail(error, LX_ERR_MISMATCH,
+                               "the column has missing values, which would read as zeros: set a "
+                               "policy for missing values (mask, zeros or a replacement), or use a "
+                               "subset without these records");
+    lx_error_locate(error, NULL, lx_source_get_column(values->source, values->position)->name,
+                    index, LX_NONE);
     return status;
 }
 
@@ -190,58 +212,58 @@ lx_status lx__missing_check(const lx__layout *layout, lx_error *error)
     lx_status status = lx__source_pin(layout->source, &source, error);
     if (status != LX_OK)
         return status;
-    for (size_t i = 0; status == LX_OK && i < layout->count; i++)
+    for (size_t i = 0; status == LX_OK && i < layout->count; i++) {
+        column_values values = {source, layout->positions[i], NULL, lx_source_get_length(source)};
         if (layout->missing[i].policy == LX_MISSING_RAISE &&
             lx__source_may_be_missing(source, layout->positions[i]))
-            status = check_records(source, layout->positions[i], NULL, lx_source_get_length(source),
-                                   error);
+            status = each_missing(&values, refuse, &values, error);
+    }
     lx_source_unref(source);
     return status;
 }
 
 /* ---- batches */
 
-static lx_status replace_block(lx_source *source, const lx_batch *batch, size_t i, uint64_t first,
-                               size_t count, lx_error *error)
+/** Where to replace values: those of a column of a batch. */
+typedef struct replacement {
+    uint8_t *rows;
+    size_t size;
+    const uint8_t *value;
+} replacement;
+
+static lx_status replace(void *user, uint64_t row, uint64_t index, lx_error *error)
 {
-    uint8_t present[BLOCK];
-    const lx__layout *layout = &batch->batch_pool->layout;
-    size_t size = (size_t)batch->columns[i].size;
-    lx_status status = lx__source_mark_present(source, layout->positions[i], batch->indices + first,
-                                               count, present, error);
-    for (size_t k = 0; status == LX_OK && k < count; k++)
-        if (present[k] == 0)
-            memcpy(batch->data + layout->starts[i] + (first + k) * size, layout->missing[i].value,
-                   size);
-    return status;
+    const replacement *self = user;
+    (void)index;
+    (void)error;
+    memcpy(self->rows + row * self->size, self->value, self->size);
+    return LX_OK;
 }
 
-static lx_status replace_column(lx_source *source, const lx_batch *batch, size_t i, lx_error *error)
+static lx_status apply_column(lx_source *source, lx_batch *batch, size_t i, lx_error *error)
 {
-    lx_status status = LX_OK;
-    for (uint64_t at = 0; status == LX_OK && at < batch->rows; at += BLOCK) {
-        uint64_t here = batch->rows - at < BLOCK ? batch->rows - at : BLOCK;
-        status = replace_block(source, batch, i, at, (size_t)here, error);
+    const lx__layout *layout = &batch->batch_pool->layout;
+    const lx__missing_column *column = &layout->missing[i];
+    column_values values = {source, layout->positions[i], batch->indices, batch->rows};
+    if (column->policy == LX_MISSING_MASK)
+        return lx__source_mark_present(source, values.position, values.indices, (size_t)batch->rows,
+                                       batch->data + column->start, error);
+    if (!lx__source_may_be_missing(source, values.position))
+        return LX_OK;
+    if (column->value != NULL) {
+        replacement with = {batch->data + layout->starts[i], (size_t)batch->columns[i].size,
+                            column->value};
+        return each_missing(&values, replace, &with, error);
     }
-    return status;
+    if (column->policy == LX_MISSING_RAISE && layout->source->live)
+        return each_missing(&values, refuse, &values, error); /* again: a live dataset changes */
+    return LX_OK;
 }
 
 lx_status lx__missing_apply(lx_source *source, lx_batch *batch, lx_error *error)
 {
-    const lx__layout *layout = &batch->batch_pool->layout;
     lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < layout->count; i++) {
-        const lx__missing_column *column = &layout->missing[i];
-        bool some = lx__source_may_be_missing(source, layout->positions[i]);
-        if (column->policy == LX_MISSING_MASK)
-            status = lx__source_mark_present(source, layout->positions[i], batch->indices,
-                                             (size_t)batch->rows, batch->data + column->start,
-                                             error);
-        else if (some && column->value != NULL)
-            status = replace_column(source, batch, i, error);
-        else if (some && column->policy == LX_MISSING_RAISE && layout->source->live)
-            status = check_records(source, layout->positions[i], batch->indices, batch->rows,
-                                   error); /* again, because a live dataset changes */
-    }
+    for (size_t i = 0; status == LX_OK && i < batch->batch_pool->layout.count; i++)
+        status = apply_column(source, batch, i, error);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a loader does with missing values, which sources read as zeros: it refuses them,
+ * @brief What a loader does with missing values, which sources read as zeros: it rejects them,
  * leaves the zeros, marks them, or replaces them.
  */
 #ifndef LX_LOADER_MISSING_VALUES_H
@@ -23,7 +23,7 @@ lx_status lx__missing_lay_out(lx__layout *layout, const lx_loader_options *optio
                               lx_error *error);
 
 /**
- * Refuses a source with missing values in a column whose policy is RAISE.
+ * Rejects a source with missing values in a column whose policy is RAISE.
  *
  * @retval LX_ERR_MISMATCH  There are missing values; the error names the column and a record.
  */

@@ -10,6 +10,7 @@
 #include "loader/damaged-records.h"
 #include "loader/missing-values.h"
 #include "loader/sources/source.h"
+#include "loader/varying-values.h"
 
 /* Number of bytes worth handing to a thread: they take a few microseconds to copy. */
 #define PART_BYTES ((uint64_t)64 << 10)
@@ -76,6 +77,8 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
     lx_damage_policy policy = job->pipeline->damage;
     lx_status status = lx_source_fill(job->source, batch->indices + first, (size_t)rows, targets,
                                       error);
+    if (status == LX_OK) /* if there is anything to fill, the batch is one part */
+        status = lx__varying_fill(job->source, batch, NULL, error);
     if (status != LX_ERR_CORRUPT || policy == LX_DAMAGE_RAISE)
         return status;
     lx_error_clear(error);
@@ -83,6 +86,8 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
     if (status == LX_OK)
         status = lx__damaged_records_fill(job->source, batch, first, rows, targets, policy,
                                           job->damaged + first, error);
+    if (status == LX_OK)
+        status = lx__varying_fill(job->source, batch, job->damaged, error);
     return status;
 }
 
@@ -185,6 +190,8 @@ static void finish(lx__task *task, bool canceled)
 
 static uint64_t part_rows(const lx__layout *layout)
 {
+    if (layout->varying) /* the place of a value depends on the sizes of all earlier ones */
+        return layout->batch_rows;
     uint64_t bytes = layout->record_bytes != 0 ? layout->record_bytes : 1;
     uint64_t rows = PART_BYTES / bytes;
     return rows < PART_ROWS_MIN ? PART_ROWS_MIN : rows;
@@ -212,7 +219,8 @@ lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor, const
     pipeline->source = layout->source;
     pipeline->transform = transform;
     pipeline->transform_user = user;
-    pipeline->on_caller = readers == 0 || (transform == NULL && layout->bytes < CALLER_BYTES);
+    pipeline->on_caller = readers == 0 ||
+                          (transform == NULL && !layout->varying && layout->bytes < CALLER_BYTES);
     pipeline->part_rows = part_rows(layout);
     pipeline->depth = pipeline->on_caller ? 1 : depth_for(prefetch_bytes, layout->bytes, readers);
     pipeline->jobs = lx__alloc_array(pipeline->depth, sizeof *pipeline->jobs);
@@ -284,7 +292,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
 {
     lx__job *job = oldest(pipeline);
     if (pipeline->on_caller) {
-        /* In the same parts as on threads, so that the same failure is reported. */
+        /* Runs the same parts as threads would, so that the same failure is reported. */
         for (size_t part = 0; part < job->task.parts && job->status == LX_OK; part++)
             run(&job->task, part);
         finish(&job->task, false);

@@ -87,8 +87,8 @@ lx_status lx__pipeline_transform(lx__pipeline *pipeline, lx_batch *batch, lx_err
  * removes the job.
  * @retval LX_ERR_TIMEOUT   The job is not done; it stays in the pipeline.
  * @retval LX_ERR_CANCELED  lx__pipeline_cancel() was called.
- * @return Otherwise, LX_OK and the batch, or the status of the failed job; in both cases, sets @p
- * end.
+ * @return Otherwise, LX_OK, with the batch in @p batch, or the status of the failed job. In both
+ * cases, sets @p end.
  */
 lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch **batch,
                             uint64_t *end, lx_error *error);

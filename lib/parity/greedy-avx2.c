@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Up to 16 sets, whose state stays in registers. The set with the largest lag is found by comparing
- * all lags with the maximum: the resulting mask is used to increment its count without knowing the
- * set's number, so no position has to wait for the search at the previous position. If several lags
+ * all lags with the maximum. The resulting mask increments the count of that set without knowing
+ * its number, so no position has to wait for the search at the previous position. If several lags
  * are equal, which the masks show, the first set gets the position. */
 #include "parity/greedy-lanes.h"
 #include "parity/greedy-many-avx2.h"

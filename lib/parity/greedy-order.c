@@ -22,10 +22,10 @@ struct greedy_scratch {
     lx__mixture_sets_scratch sets;
     lx__greedy greedy;
     uint64_t block;       /* valid while given != NULL */
-    uint16_t *of, *ranks; /* the set of each position, and the position's rank among the set's
-                             positions in the block */
-    uint16_t *counts;     /* positions of each set in the block */
-    uint64_t *given;      /* positions of each set before the block */
+    uint16_t *of, *ranks; /* the set of each position of the block, and the position's rank among
+                             those of its set */
+    uint16_t *counts;     /* number of positions of each set in the block */
+    uint64_t *given;      /* number of positions of each set before the block */
 };
 
 /* ---- reading */

@@ -14,7 +14,8 @@
 #define FORMULA 1
 /* The last epoch is separate if less than this fraction of its samples is needed. */
 #define THRESHOLD 0.80
-/* Upper limit on the count of numbers in a table; needing more is treated as the caller's error. */
+/* Upper limit on the count of numbers in a table; a table that needs more is treated as the
+ * caller's error. */
 #define NUMBERS_MAX (UINT64_C(1) << 48)
 /* How far ahead, in places, document lengths are prefetched. */
 #define AHEAD 16
@@ -27,8 +28,8 @@ static uint64_t samples_of(const lx__gpt_plan *plan, uint64_t tokens)
 }
 
 /** Counts samples including a partial one at the end. Megatron divides in float32, so with many
- * samples, it sometimes counts one too few, which this function must reproduce; where it would
- * count one too many, Megatron fails with an error. */
+ * samples, it sometimes counts one too few. This function must reproduce that. Where Megatron would
+ * count one too many, it fails with an error. */
 static uint64_t count_partial(const lx__gpt_plan *plan, uint64_t tokens)
 {
     uint64_t whole = samples_of(plan, tokens);
@@ -125,7 +126,7 @@ int lx__gpt_plan_describe(const lx__gpt_plan *plan, json_t *object)
 typedef struct making {
     const lx__gpt_plan *plan;
     const uint32_t *lengths;
-    uint32_t *narrow; /* the numbers are in one of these two */
+    uint32_t *narrow; /* one of these two arrays contains the numbers */
     uint64_t *wide;
     lx__mt19937 generator;
 } making;
@@ -176,14 +177,14 @@ static void cut(making *m)
 {
     const lx__gpt_plan *plan = m->plan;
     uint64_t places = lx__gpt_places(plan), place = 0, at = lx__gpt_sample_at(plan, 0);
-    uint64_t begin = 0; /* offset of the document at the place within all tokens */
+    uint64_t begin = 0; /* the offset, within all tokens, of the document at this place */
     uint64_t length = length_at(m, 0), need = plan->extra;
     uint64_t tokens = plan->epochs * plan->tokens;
     put(m, at, 0);
     put(m, at + 1, 0);
     for (uint64_t i = 1; i <= plan->samples; i++) {
         uint64_t here = i * plan->sequence_length;
-        bool partial = here + need > tokens; /* ends with the last document */
+        bool partial = here + need > tokens; /* the sample ends with the last document */
         while ((partial || begin + length < here + need) && place + 1 < places) {
             begin += length;
             length = length_at(m, ++place);

@@ -30,8 +30,8 @@ typedef struct lx__gpt_plan {
     uint64_t epochs;
     bool separate; /**< The last epoch is shuffled on its own. */
     uint64_t samples;
-    uint64_t before_last; /**< Number of samples before the last epoch if that is shuffled on its
-                               own; otherwise, number of all samples. */
+    uint64_t before_last; /**< The number of samples before the last epoch, if it is shuffled on its
+                               own; otherwise, the number of all samples. */
 } lx__gpt_plan;
 
 /** Computes the numbers of epochs and samples. @p num_samples is the number of samples requested;

@@ -36,7 +36,7 @@ static lx_status fail_changed(lx_error *error)
 /** A place among the documents of all epochs: the tokens of its document, starting at @ref at. */
 typedef struct spot {
     uint64_t place;
-    uint64_t first, length; /* of the document */
+    uint64_t first, length; /* first token and number of tokens of the document */
     uint64_t at;
 } spot;
 

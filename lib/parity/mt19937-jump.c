@@ -97,7 +97,7 @@ static uint64_t spread(uint32_t half)
     return (bits | bits << 1) & 0x5555555555555555u;
 }
 
-/** Computes p^2, times x if @p more. */
+/** Computes p^2 or, if @p more is true, p^2 times x. */
 static void square(polynomial *p, bool more)
 {
     for (size_t i = POLYNOMIAL_WORDS; i-- > 0;) {

@@ -31,12 +31,12 @@ struct nanoset {
 typedef struct making {
     const uint64_t *lengths;
     size_t count;
-    uint64_t total; /* of the lengths */
+    uint64_t total; /* the sum of the lengths */
     double *weights;
     const lx_order *order;
     uint64_t seed;
-    uint64_t *begins; /* of each set in the concatenation of all sets */
-    uint64_t *next;   /* next sample of each set */
+    uint64_t *begins; /* the start of each set in the concatenation of all sets */
+    uint64_t *next;   /* the next sample of each set */
     uint64_t *indices;
 } making;
 
@@ -65,8 +65,9 @@ static lx_status mix(making *m, lx_error *error)
 
 /* ---- weights */
 
-/** Makes weights from the user's weights or, if there are none, from the lengths. Divides them by
- * their sum, added in NumPy's order; divides the user's weights only if @p divide is set. */
+/** Makes weights from the user's weights or, if there are none, from the lengths. Divides the
+ * weights by their sum, which is computed in NumPy's order; the user's weights are divided only if
+ * @p divide is set. */
 static lx_status make_weights(making *m, const double *weights, bool divide, lx_error *error)
 {
     double largest;

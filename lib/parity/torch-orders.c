@@ -12,7 +12,7 @@
 #include "sampler/core/epoch-tables.h"
 #include "sampler/core/saved-state.h"
 
-/* torch has 63-bit lengths; tables here have 32-bit numbers. */
+/* Lengths in torch have 63 bits, but the tables here contain 32-bit numbers. */
 #define LENGTH_MAX UINT32_MAX
 /* Above this, some versions of torch draw an index with 32 bits, others with 64. */
 #define REPLACEMENT_MAX ((UINT64_C(1) << 28) - 1)
@@ -21,14 +21,14 @@ struct torch {
     lx_order order;
     uint64_t seed;
     uint64_t indices; /* upper limit of the indices, exclusive */
-    uint64_t whole;   /* number of permutations that an epoch starts, the last one possibly
-                         partial */
-    bool again;       /* with replacement */
+    uint64_t whole;   /* number of permutations that an epoch starts; the last one may be partial */
+    bool again;       /* draws with replacement */
     bool anew;        /* each epoch has its own generator, seeded with the sum of seed and
                             epoch */
     lx__epoch_tables *epochs;
-    /* The generator, which is at the start of epoch *number or, if that is UINT64_MAX, of no epoch.
-     * The lock of the epoch tables protects both, because only fill() uses them. */
+    /* The generator is at the start of epoch *number; if *number is UINT64_MAX, its state is
+     * unknown. The lock of the epoch tables protects both members, because only fill() uses
+     * them. */
     uint64_t *number;
     lx__mt19937 *generator;
 };
@@ -148,7 +148,7 @@ static lx_status make(struct torch wanted, uint64_t length, const char *tables, 
     self->generator = lx__alloc_array(1, sizeof *self->generator);
     if (self->number == NULL || self->generator == NULL)
         return lx__order_finish(order, lx__fail_memory(error, "a torch order"));
-    *self->number = UINT64_MAX; /* no state yet */
+    *self->number = UINT64_MAX; /* the generator has no state yet */
     status = lx__epoch_tables_new(fill, (size_t)length, tables, &self->epochs, error);
     return lx__order_finish(order, status);
 }
@@ -179,7 +179,7 @@ lx_status lx_order_new_torch_random(uint64_t length, bool replacement,
     if (replacement && length > REPLACEMENT_MAX)
         return lx_fail(error, LX_ERR_LIMIT,
                        "cannot draw with replacement from %" PRIu64
-                       " indices: torch versions differ for 2^28 or more: use fewer indices",
+                       " indices: torch versions differ for 2^28 or more; use fewer indices",
                        length);
     struct torch wanted = {
         .seed = how.seed, .indices = length, .whole = samples / length + 1, .again = replacement};
@@ -197,7 +197,7 @@ lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count,
     if (status == LX_OK)
         status = make((struct torch){.seed = how.seed, .indices = count, .whole = 1}, count,
                       how.tables, &part, error);
-    how.given &= LX__ORDER_TABLES; /* the table of the indices is kept in the same directory */
+    how.given &= LX__ORDER_TABLES; /* the table of the indices is stored in the same directory */
     if (status == LX_OK)
         status = lx_order_new_subset(part, indices, count, &how, order, error);
     lx_order_unref(part);

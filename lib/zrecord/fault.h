@@ -28,7 +28,7 @@
     fault(META_DIRECTORY_SYNC, "the directory is not synced after the rename of meta.json")        \
     fault(SEAL_SYNC, "files are not synced before meta.json marks the dataset as sealed")          \
     fault(UPDATES_STAY, "rows written to the tables do not drop their updates")                    \
-    fault(BOOT, "the boot ID of a frame is not checked")                                           \
+    fault(BOOT, "the boot id of a frame is not checked")                                           \
     fault(FRAME_CRC, "the CRC of a frame is not checked")                                          \
     fault(UNSYNCED_DROPPED, "opening a dataset drops unsynced commits of the same boot")           \
     fault(OPENING_SYNC, "opening a dataset does not sync the synced frames that it finds")         \

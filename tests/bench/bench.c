@@ -33,6 +33,8 @@ static const struct {
     {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
     {"tables", "resuming in the middle with tables in files (wants 800 MiB, and 2 GiB of memory)",
      bench_tables},
+    {"texts", "batches of records that vary in size compared with plain loops (wants 600 MiB)",
+     bench_texts},
     {"tokens", "samples of tokens compared with plain copies, packing documents (wants 1 GiB)",
      bench_tokens},
     {"verify", "verification against a bare CRC and against reading (wants 1 GiB, on a disk)",

@@ -66,6 +66,7 @@ void bench_access(bench_run *bench);
 void bench_rebalance(bench_run *bench);
 void bench_sampler(bench_run *bench);
 void bench_tables(bench_run *bench);
+void bench_texts(bench_run *bench);
 void bench_tokens(bench_run *bench);
 void bench_verify(bench_run *bench);
 void bench_zrecord(bench_run *bench);

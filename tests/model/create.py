@@ -36,7 +36,7 @@ def create(disk, replace=False):
     if 'nocreatesync' not in faults:
         directory.sync()
     meta = {'uuid': uuid.hex(), 'generation': 0, 'sealed': False, 'length': 0,
-            'next_field': len(FIELDS), 'fields': FIELDS}
+            'next_field': len(FIELDS), 'fields': FIELDS, 'complete': [field.id for field in FIELDS]}
     write_meta(directory, meta, faults)
     directory.sync()
     if 'lateparentsync' in faults:

@@ -41,6 +41,7 @@ FAULTS = {
     'lazytables': Fault('cache', 'an unsynced frame takes rows from tables that are not synced'),
     'oldrow': Fault('power', 'a row is as appended, and the frame lacks the later update'),
     'showthrough': Fault('power', 'an appended record has no updates for its missing values'),
+    'nomarker': Fault('power', 'a frame has no marker for missing values in rows that it moves'),
     'nopoison': Fault('sync', 'a failed sync is retried'),
     # opening
     'nocrc': Fault('power', 'the CRC of frames is not compared'),
@@ -74,6 +75,7 @@ FAULTS = {
     'nometasync': Fault('power', 'meta.json.new is not synced before it is renamed'),
     'removeany': Fault('power', 'a dataset is removed before the removal of meta.json is durable'),
     'sealearly': Fault('power', 'tables are not durable when meta.json becomes sealed'),
+    'sealcomplete': Fault('power', 'a seal does not look which fields lack values'),
     'notrimsync': Fault('power', 'truncated sizes are not durable when meta.json becomes sealed'),
     # new generations
     'installunsynced': Fault('power', 'no synced commit precedes a new generation'),
@@ -94,6 +96,8 @@ FAULTS = {
     'staychunk': Fault('power', 'after a rebalance, payloads are written to old chunks'),
     'taskchunkgone': Fault('power', 'a chunk of a running flush task is removed as an orphan'),
     'keeporphans': Fault('power', 'orphans are not removed before their names are used'),
+    'staycomplete': Fault('power', 'a log rotation forgets which fields lack values'),
+    'addcomplete': Fault('power', 'a new field counts as complete although there are records'),
     'addshort': Fault('power', 'tables of a new field have length rows, not rows'),
     'stemreuse': Fault('power', 'a new field has the stem of a dropped one'),
     # removal of obsolete files

@@ -16,8 +16,9 @@ def begin(writer, begun, mark=None):
     begun()
 
 
-def next_meta(writer):
-    return dict(writer.meta, generation=writer.meta['generation'] + 1, length=writer.state.length)
+def next_meta(writer, complete):
+    return dict(writer.meta, generation=writer.meta['generation'] + 1, length=writer.state.length,
+                complete=complete)
 
 
 def rotate(writer, begun, mark=None):
@@ -30,7 +31,9 @@ def rotate(writer, begun, mark=None):
         state.chunks = {}
     updates = {} if 'snapshotnoupdates' in writer.faults else writer.live_updates()
     frame = lxlog.snapshot_frame(writer.disk.boot, state, state.rows, state.tables, updates)
-    install.commit(next_meta(writer), install.make_log(frame))
+    kept = 'staycomplete' in writer.faults
+    complete = writer.meta['complete'] if kept else writer.complete_fields()
+    install.commit(next_meta(writer, complete), install.make_log(frame))
 
 
 def checkpoint(writer, begun, mark=None):
@@ -40,7 +43,7 @@ def checkpoint(writer, begun, mark=None):
     if 'checkpointforgets' not in writer.faults:
         forgotten = None
     install = Install(writer)
-    install.commit(next_meta(writer), make_checkpoint(install, forgotten))
+    install.commit(next_meta(writer, writer.full_fields()), make_checkpoint(install, forgotten))
 
 
 def make_checkpoint(install, forgotten=None):
@@ -73,7 +76,7 @@ def rebalance(writer, begun):
     state.chunks = copier.chunks
     state.next_chunk = next_chunk(writer, state.chunks)
     frame = lxlog.snapshot_frame(writer.disk.boot, state, state.length, state.tables + 1, {})
-    install.commit(next_meta(writer), install.make_log(frame))
+    install.commit(next_meta(writer, writer.full_fields()), install.make_log(frame))
     if 'staychunk' not in writer.faults:
         writer.buffers.resume()
 

@@ -64,6 +64,16 @@ class Handle:
         known = {field.id for field in self.fields}
         return {key: row for key, row in self.state.updates.items() if key[0] in known}
 
+    def full_fields(self):
+        """The ids of the fields of which no value is missing."""
+        return [field.id for field in self.fields
+                if all(self.row(field, index) != MISSING for index in range(self.state.length))]
+
+    def complete_fields(self):
+        """The ids of the fields of which no value is missing, as far as meta.json and log tell."""
+        lacking = () if self.meta['sealed'] else self.state.lacking
+        return [number for number in self.meta['complete'] if number not in lacking]
+
     def read_chunk(self, chunk, offset, size):
         if offset + size > self.state.chunks.get(chunk, (0, 0))[1]:
             raise Damage(f'entry beyond the committed end of chunk {chunk}')
@@ -91,8 +101,13 @@ class Handle:
             for field in self.fields:
                 self.table_row(field, self.state.rows - 1)
         names = tuple(field.name for field in self.fields)
-        return names, tuple(tuple(self.value(field, index) for field in self.fields)
-                            for index in range(self.state.length))
+        complete = self.complete_fields()
+        records = tuple(tuple(self.value(field, index) for field in self.fields)
+                        for index in range(self.state.length))
+        for position, field in enumerate(self.fields):
+            if field.id in complete and any(record[position] is None for record in records):
+                raise Damage(f'{field.stem}: complete, but a value is missing')
+        return names, records
 
     def check_sealed(self):
         """Check the files as opening and verifying a sealed dataset do."""

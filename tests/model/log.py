@@ -5,7 +5,7 @@ import copy
 import struct
 from typing import Dict, List, NamedTuple, Tuple
 
-from .records import ROW_BYTES, Damage, crc
+from .records import MISSING, ROW_BYTES, Damage, crc
 
 MAGIC = b'LXLF'
 HEADER = struct.Struct('<4sIQQQIIIIQII')
@@ -13,6 +13,7 @@ CHUNK_ITEM = struct.Struct('<IIQ')
 UPDATE_ITEM = struct.Struct(f'<IIQ{ROW_BYTES}s')
 TRAILER = struct.Struct('<II')
 SNAPSHOT, SYNCED = 1, 2
+MARKER = 2**64 - 1      # the index of an update that says that the tables have a missing value
 
 
 class Frame(NamedTuple):
@@ -159,13 +160,20 @@ def last_synced(frames):
 
 
 class State:
-    """The result of replaying a prefix of the log, and the place of the next frame."""
+    """The result of replaying a prefix of the log, and the place of the next frame.
+
+    Attributes
+    ----------
+    lacking : frozenset of int
+        The fields with a missing value, or a marker, in any frame.
+    """
 
     def __init__(self):
         self.length = 0
         self.rows = 0
         self.chunks = {}
         self.updates = {}
+        self.lacking = frozenset()
         self.tables = 0
         self.next_chunk = 0
         self.sequence = 0
@@ -180,6 +188,7 @@ class State:
             self.void(self.rows, frame.rows)
         for field, index, row in frame.updates:
             self.updates[field, index] = row
+        self.lacking |= {field for field, _, row in frame.updates if row == MISSING}
         if 'voidlate' in faults:
             self.void(self.rows, frame.rows)
         self.length, self.rows = frame.length, frame.rows

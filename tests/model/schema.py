@@ -23,8 +23,10 @@ def add_field(writer, name, begun):
     install = Install(writer, field.stem)
     rows = writer.state.length if 'addshort' in writer.faults else writer.state.rows
     install.make_table(field, writer.state.tables, [MISSING] * rows)
-    fields = [*writer.meta['fields'], field]
-    install.commit(dict(writer.meta, fields=fields, next_field=field.id + 1))
+    fields, complete = [*writer.meta['fields'], field], writer.meta['complete']
+    if not writer.state.length or 'addcomplete' in writer.faults:
+        complete = [*complete, field.id]
+    install.commit(dict(writer.meta, fields=fields, next_field=field.id + 1, complete=complete))
 
 
 def drop_field(writer, position, begun):

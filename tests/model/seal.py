@@ -22,10 +22,12 @@ def seal(writer, begun):
     meta, frame, tables = dict(writer.meta, length=state.length), None, state.tables
     if writer.live_updates() or state.rows > state.length:
         frame = make_checkpoint(install)
-        meta, tables = next_meta(writer), tables + 1
+        meta, tables = next_meta(writer, writer.meta['complete']), tables + 1
     trim(install, tables)
     install.directories = [writer.directory, writer.directory.get('chunk')]
     meta['tables'] = list_tables(writer, tables)
+    if 'sealcomplete' not in writer.faults:
+        meta['complete'] = writer.full_fields()
     install.commit(dict(meta, sealed=True), frame)
 
 

@@ -6,7 +6,7 @@ from .change import Change
 from .disk import SyncFailed
 from .handle import Handle
 from .layout import GROWTH, KINDS, Sealed, read_meta
-from .records import INLINE_BYTES, split_rows
+from .records import INLINE_BYTES, MISSING, split_rows
 from .recovery import recover
 from .write_buffers import WriteBuffers
 
@@ -149,6 +149,9 @@ class Writer(Handle):
                 rows.append(row)
                 if row != change.row(field, index) and 'oldrow' not in self.faults:
                     updates[field.id, index] = change.updates[field.id, index]
+            if (MISSING in rows and field.id in self.complete_fields()
+                    and 'nomarker' not in self.faults):
+                updates[field.id, lxlog.MARKER] = MISSING
             for (kind, size), part in zip(KINDS.items(), split_rows(rows)):
                 file = self.table(field, kind)
                 if file.size < size * high:

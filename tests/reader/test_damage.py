@@ -193,3 +193,19 @@ def test_verification_finds_each_bit_of_a_payload(folder):
     with Dataset(folder / "d") as dataset:
         error, = dataset.verify()
     assert (error.field, error.record, error.file, error.offset) == ("z", 0, "chunk/0.zr", 16)
+
+
+def test_verification_finds_a_missing_value_of_a_complete_field(folder, library):
+    """Every reader shows the value as missing; only a verification compares it with meta.json."""
+    new = Composer([field(0, "n", "int16", (), align=2, complete=True),
+                    field(1, "m", "int16", (), align=2)])
+    new.frame(0)
+    for number in range(2):
+        new.tables[number] += [new.entry(number, 0, b"ab"), bytes(24)]
+    new.frame(2, 2)
+    new.write(folder / "d")
+    with Dataset(folder / "d") as dataset:
+        error, = dataset.verify()
+        assert dataset.read(dataset.field("n"), 1) is None
+    assert (error.field, error.record) == ("n", 1)
+    assert library.read(folder / "d")[0] == "LX_OK"

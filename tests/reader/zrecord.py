@@ -390,7 +390,7 @@ class Dataset:
 
         for field in self.meta.fields:
             for index in range(self.state.length):
-                attempt(self.read, field, index)
+                attempt(self._verify_value, field, index)
             if field.dictionary:
                 attempt(self._dictionary, field)
         if self.meta.sealed and not self._replaced():
@@ -399,6 +399,10 @@ class Dataset:
             for name, what in self.meta.tables.items():
                 attempt(self._verify_file, name, what)
         return found
+
+    def _verify_value(self, field, index):
+        if self.read(field, index) is None and self.is_complete(field):
+            raise Corrupt("missing, but the field is complete", field=field.name, record=index)
 
     def _verify_file(self, name, what, field=None):
         size, crc = what

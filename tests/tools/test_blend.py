@@ -142,8 +142,8 @@ def test_tables_in_files(loaderx, folder, method):
 
 @pytest.mark.parametrize('arguments, message', [
     ([], '--set is missing'),
-    (['--set', 'x'], "--set: 'x' is not NAME=LENGTH, such as text=60000"),
-    (['--set', '=5'], "--set: '=5' is not NAME=LENGTH"),
+    (['--set', 'x'], "--set: 'x' is invalid: use NAME=LENGTH, such as text=60000"),
+    (['--set', '=5'], "--set: '=5' is invalid: use NAME=LENGTH"),
     (['--set', 'x='], "--set x: '' is not a number from 1 to"),
     (['--set', 'x=0'], "--set x: '0' is not a number from 1 to"),
     (['--set', 'x=-1'], "--set x: '-1' is not a number from 1 to"),

@@ -67,7 +67,7 @@ def test_rejects_fields_that_make_no_array(loaderx, folder, varied):
 
 def test_rejects_invalid_calls(loaderx, folder, images):
     assert '--npy F=FILE' in loaderx.fails(2, 'export', 'images')
-    assert 'is not F=FILE' in loaderx.fails(2, 'export', 'images', '--npy', 'data')
+    assert 'is invalid: use F=FILE' in loaderx.fails(2, 'export', 'images', '--npy', 'data')
     assert '--suffix' in loaderx.fails(2, 'export', 'images', '--npy', 'data=x', '--suffix', '.a')
     assert "'nothing'" in loaderx.fails(2, 'export', 'images', '--npy', 'nothing=x')
     assert 'two fields' in loaderx.fails(2, 'export', 'images', '--npy', 'data=x', '--npy',

@@ -92,7 +92,7 @@ FAULTY_NPY = {
     'negative extent': (npy(shape='(-5, 2)'), 'expected an extent'),
     'large extent': (npy(shape=f'({2**64}, 2)'), 'an extent below 2^63'),
     'many axes': (npy(shape='(' + '1, ' * 66 + ')'), 'more than 33 axes'),
-    'fortran': (npy(order='True'), 'save it as np.ascontiguousarray(x)'),
+    'fortran': (npy(order='True'), 'save np.ascontiguousarray(x) instead'),
     'objects': (npy(descr="'|O'"), 'pickled Python objects'),
     'text': (npy(descr="'<U5'"), "the dtype '<U5' is not supported"),
     'long double': (npy(descr="'<f16'"), "the dtype '<f16' is not supported"),
@@ -175,9 +175,9 @@ def test_lengths_that_differ(loaderx, folder):
 
 @pytest.mark.parametrize('arguments, message', [
     ([], 'no field is given'),
-    (['--idx', 'x'], "--idx 'x' is not F=FILE"),
-    (['--idx', '=x'], "--idx '=x' is not F=FILE"),
-    (['--idx', 'x='], "--idx 'x=' is not F=FILE"),
+    (['--idx', 'x'], "--idx 'x' is invalid: use F=FILE"),
+    (['--idx', '=x'], "--idx '=x' is invalid: use F=FILE"),
+    (['--idx', 'x='], "--idx 'x=' is invalid: use F=FILE"),
     (['--idx', 'x=good', '--idx', 'x=good'], "field 'x' is given twice"),
     (['--idx', 'x=good', '--npy', 'x=good'], "field 'x' is given twice"),
     (['--idx', '.x=good'], "field name '.x' is invalid"),

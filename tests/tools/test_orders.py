@@ -338,9 +338,9 @@ def test_orders_without_tables(loaderx, order):
     ('w', np.ones(2, 'f2'),
      'the elements are float16, but weights must be integers, float32 or float64'),
     ('w', np.ones(2, bool), 'the elements are bool, but weights must be'),
-    ('w', np.ones((2, 2)), 'the array has 2 axes, but weights must have one'),
+    ('w', np.ones((2, 2)), 'the array has 2 axes, but an array of weights must have one'),
     ('c', np.ones(2), 'the elements are float64, but classes must be integers'),
-    ('c', np.ones((2, 2), int), 'the array has 2 axes, but classes must have one'),
+    ('c', np.ones((2, 2), int), 'the array has 2 axes, but an array of classes must have one'),
     ('l', np.array([1, -1]), 'l.npy, record 1: the value is negative, which is not allowed for lengths'),
     ('l', np.ones(2), 'the elements are float64, but lengths must be integers'),
 ])

@@ -156,7 +156,7 @@ def test_json_contains_the_options(loaderx, folder):
      'the value is 2^64 - 1, which is not allowed for indices'),
     (npy_bytes(np.zeros(3)), 'the elements are float64, but indices must be integers'),
     (npy_bytes(np.zeros(3, bool)), 'the elements are bool, but indices must be integers'),
-    (npy_bytes(np.zeros((3, 2), int)), 'the array has 2 axes, but indices must have one'),
+    (npy_bytes(np.zeros((3, 2), int)), 'has 2 axes, but an array of indices must have one'),
     (npy_bytes(np.arange(9))[:-1], 'truncated or damaged'),
     (npy_bytes(np.arange(9)) + b'x', 'follow the 9 records'),
     (gzip.compress(npy_bytes(np.array([1]), header="{'descr': '<i8', 'fortran_order': False, "
@@ -309,7 +309,7 @@ def test_an_empty_result_succeeds(loaderx, arguments):
      '--block must be at least 1'),
     (['--length', '5', '--block', '5'], '--block cannot be used with --order sequential'),
     (['--length', '5', '--repeat', '0'], '--repeat must be at least 1'),
-    (['--length', '5', '--take', '3', '--repeat', str(2**63)], 'exceed 2^64 - 1'),
+    (['--length', '5', '--take', '3', '--repeat', str(2**63)], 'exceed the limit of 2^64 - 1'),
     (['--length', '5', '--skip', '-1'], "--skip: '-1' is not a number"),
     (['--length', '5', '--order', 'shuffle'], '--order shuffle requires --seed'),
     (['--length', '5', '--seed', '1'], '--seed cannot be used'),

@@ -69,6 +69,21 @@ def test_sealed_dataset_with_a_damaged_table(loaderx, folder, images):
     assert {(damage['field'], damage['record']) for damage in got['damages']} >= {('label', 9)}
 
 
+def test_missing_value_of_a_complete_field(loaderx, folder, images):
+    loaderx.text('seal', 'images')      # whose rows are then in the tables
+    loaderx.text('unseal', 'images')
+    for name, size in ('label.offset', 16), ('label.check', 8):
+        with (folder / 'images' / name).open('r+b') as file:
+            file.seek(9 * size)
+            file.write(bytes(size))
+    done = loaderx('verify', 'images')
+    assert done.returncode == 1
+    assert done.stdout.decode().startswith(
+        "images/label.offset, field 'label', record 9, offset 144: the value is missing, but")
+    loaderx.text('repair', 'images', '--apply')
+    assert loaderx('verify', 'images').returncode == 0
+
+
 def test_truncated_chunk(loaderx, folder, images):
     loaderx.text('seal', 'images')
     chunk = folder / 'images' / 'chunk' / '0.zr'

@@ -134,7 +134,7 @@ int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds)
         PyErr_Format(PyExc_ValueError, "%s must not be negative, but is %R", argument, object);
         return -1;
     }
-    if (seconds < 1e9) /* a longer time, more than 30 years, means no limit */
+    if (seconds < 1e9) /* a time of more than 30 years means no limit */
         *nanoseconds = (uint64_t)(seconds * 1e9);
     return 0;
 }

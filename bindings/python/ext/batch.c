@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts a batch to Python: to a Batch, a dict of arrays over one Memory that owns the batch. */
+/* Converts a batch to a Python Batch: a dict of arrays over one Memory, which owns the batch. */
 #include "batch.h"
 #include "target.h"
 
@@ -69,15 +69,19 @@ static void release(void *batch)
     lx_batch_unref(batch);
 }
 
-/** Creates a Memory that spans all columns and owns the batch. Stores the address of its first byte
- * in @p start. Without columns, the Memory is empty and only owns the batch. */
+/** Creates a Memory that spans the columns of fixed size, and the offsets of the others, and owns
+ * the batch. Stores the address of its first byte in @p start. Without columns, the Memory is empty
+ * and only owns the batch. */
 static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **start)
 {
     size_t count = lx_batch_get_column_count(batch);
     char *first = NULL, *end = NULL;
     for (size_t i = 0; i < count; i++) {
         const lx_column *column = lx_batch_get_column(batch, i);
-        char *data = column->data, *end_of_column = data + column->rows * column->size;
+        bool varies = column->offsets != NULL;
+        char *data = varies ? (char *)(uintptr_t)column->offsets : column->data;
+        char *end_of_column = data + (varies ? (column->rows + 1) * sizeof(uint64_t)
+                                             : column->rows * column->size);
         first = first == NULL || data < first ? data : first;
         end = end_of_column > end ? end_of_column : end;
     }
@@ -97,6 +101,61 @@ static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject
     return result;
 }
 
+/** Creates the array of the offsets of a column, which are below 2^63. */
+static PyObject *make_offsets(lxpy_state *state, const lx_column *column, PyObject *memory,
+                              size_t offset)
+{
+    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)column->rows + 1);
+    PyObject *array = shape != NULL
+                          ? lxpy_array_new(state, memory, offset, state->dtypes[LX_INT64], shape)
+                          : NULL;
+    Py_XDECREF(shape);
+    return array;
+}
+
+/** Creates the array of the bytes of all values of a column. They have a Memory of their own,
+ * because they may be far from the other columns. */
+static PyObject *make_values(lxpy_state *state, const lx_column *column, lx_batch *batch)
+{
+    uint64_t size = column->offsets[column->rows];
+    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)size), *array = NULL;
+    PyObject *memory = shape != NULL ? lxpy_memory_new(state, column->data, (size_t)size, true,
+                                                       lx_batch_ref(batch), release)
+                                     : NULL;
+    if (memory != NULL)
+        array = lxpy_array_new(state, memory, 0, state->dtypes[LX_UINT8], shape);
+    else if (shape != NULL)
+        lx_batch_unref(batch);
+    Py_XDECREF(memory);
+    Py_XDECREF(shape);
+    return array;
+}
+
+static int add_ragged(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
+                      size_t offset, const lx_column *column, lx_batch *batch)
+{
+    PyObject *offsets = make_offsets(state, column, memory, offset);
+    PyObject *values = offsets != NULL ? make_values(state, column, batch) : NULL;
+    PyObject *ragged = values != NULL ? PyObject_CallFunctionObjArgs(LXPY(state, RAGGED), values,
+                                                                     offsets, &PyBytes_Type, NULL)
+                                      : NULL;
+    int result = ragged != NULL ? PyDict_SetItem(dict, name, ragged) : -1;
+    Py_XDECREF(offsets);
+    Py_XDECREF(values);
+    Py_XDECREF(ragged);
+    return result;
+}
+
+static int add_column(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
+                      const char *start, const lx_column *column, PyObject *shape, lx_batch *batch)
+{
+    if (column->offsets != NULL)
+        return add_ragged(state, dict, name, memory,
+                          (size_t)((const char *)column->offsets - start), column, batch);
+    return add_array(state, dict, name, memory, (size_t)((const char *)column->data - start),
+                     column->dtype, shape);
+}
+
 /** Adds the random keys of the records to @p dict. The keys are not a column of the batch. */
 static int add_keys(lxpy_state *state, PyObject *dict, uint64_t seed, const lx_batch *batch)
 {
@@ -113,40 +172,20 @@ static int add_keys(lxpy_state *state, PyObject *dict, uint64_t seed, const lx_b
     return result;
 }
 
-/** Sets the attribute that tells records from padding. */
-static int set_real(lxpy_state *state, PyObject *dict, const lx_batch *batch)
-{
-    lxpy_target target;
-    uint64_t rows = lx_batch_get_row_count(batch), real = lx_batch_get_real_count(batch);
-    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)rows);
-    int result = -1;
-    if (shape != NULL && lxpy_target_make(&target, state, shape, state->dtypes[LX_BOOL]) == 0) {
-        memset(target.view.buf, 1, (size_t)real);
-        memset((char *)target.view.buf + real, 0, (size_t)(rows - real));
-        result = PyObject_SetAttr(dict, LXPY(state, REAL), target.object);
-        lxpy_target_drop(&target);
-    }
-    Py_XDECREF(shape);
-    return result;
-}
-
-/** Sets the attributes that tell which records are in the batch. */
+/** Sets the attribute from which the batch computes the others when they are read: as uint64
+ * numbers, the position of the batch, the number of records that are not padding, and the indices.
+ * It is a copy, so that a batch whose arrays are gone keeps no memory of the library. */
 static int set_origin(lxpy_state *state, PyObject *dict, const lx_batch *batch)
 {
-    lxpy_target target;
-    uint64_t rows = lx_batch_get_row_count(batch);
-    PyObject *position = PyLong_FromUnsignedLongLong(lx_batch_get_position(batch));
-    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)rows);
-    int result = -1;
-    if (position != NULL && PyObject_SetAttr(dict, LXPY(state, POSITION), position) == 0 &&
-        shape != NULL && lxpy_target_make(&target, state, shape, state->dtypes[LX_INT64]) == 0) {
-        /* a source with 2**63 records or more contains no data */
-        memcpy(target.view.buf, lx_batch_get_indices(batch), (size_t)rows * sizeof(int64_t));
-        result = PyObject_SetAttr(dict, LXPY(state, INDEX), target.object);
-        lxpy_target_drop(&target);
-    }
-    Py_XDECREF(position);
-    Py_XDECREF(shape);
+    const uint64_t head[] = {lx_batch_get_position(batch), lx_batch_get_real_count(batch)};
+    size_t size = (size_t)lx_batch_get_row_count(batch) * sizeof(uint64_t);
+    PyObject *origin = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof head + size));
+    if (origin == NULL)
+        return -1;
+    memcpy(PyBytes_AS_STRING(origin), head, sizeof head);
+    memcpy(PyBytes_AS_STRING(origin) + sizeof head, lx_batch_get_indices(batch), size);
+    int result = PyObject_SetAttr(dict, LXPY(state, ORIGIN), origin);
+    Py_DECREF(origin);
     return result;
 }
 
@@ -160,6 +199,14 @@ static int add_present(lxpy_state *state, PyObject *present, PyObject *name, PyO
     int result = PyDict_SetItem(present, name, target.object);
     lxpy_target_drop(&target);
     return result;
+}
+
+static bool has_marks(const lx_batch *batch)
+{
+    size_t i = 0, count = lx_batch_get_column_count(batch);
+    while (i < count && lx_batch_get_present(batch, i) == NULL)
+        i++;
+    return i < count;
 }
 
 /** Sets the attribute that tells present values from missing ones, for the columns that have
@@ -181,11 +228,27 @@ static int set_present(lxpy_state *state, PyObject *dict, PyObject *names, const
     return result;
 }
 
+/** Raises an error if a value of the batch is missing. */
+static int check_present(lxpy_state *state, const lx_batch *batch)
+{
+    for (size_t i = 0; i < lx_batch_get_column_count(batch); i++) {
+        const uint8_t *marks = lx_batch_get_present(batch, i);
+        const uint8_t *none = memchr(marks, 0, (size_t)lx_batch_get_row_count(batch));
+        if (none != NULL) {
+            lxpy_raise_missing(state, lx_batch_get_column(batch, i)->name,
+                               lx_batch_get_indices(batch)[none - marks], "");
+            return -1;
+        }
+    }
+    return 0;
+}
+
 PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch *batch)
 {
     PyObject *names, *shapes;
     const char *start;
-    if (describe(columns, batch, &names, &shapes) < 0) {
+    if ((columns->missing == LXPY_MISSING_CHECK && check_present(state, batch) < 0) ||
+        describe(columns, batch, &names, &shapes) < 0) {
         lx_batch_unref(batch);
         return NULL;
     }
@@ -193,16 +256,17 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     PyObject *dict = memory != NULL ? PyObject_CallObject(LXPY(state, BATCH), NULL) : NULL;
     for (Py_ssize_t i = 0; dict != NULL && i < PyTuple_GET_SIZE(names); i++) {
         const lx_column *column = lx_batch_get_column(batch, (size_t)i);
-        if (add_array(state, dict, PyTuple_GET_ITEM(names, i), memory,
-                      (size_t)((const char *)column->data - start), column->dtype,
-                      PyTuple_GET_ITEM(shapes, i)) < 0)
+        if (add_column(state, dict, PyTuple_GET_ITEM(names, i), memory, start, column,
+                       PyTuple_GET_ITEM(shapes, i), batch) < 0)
             Py_CLEAR(dict);
     }
     /* the Memory still owns the batch */
     if (dict != NULL && columns->keyed && add_keys(state, dict, columns->seed, batch) < 0)
         Py_CLEAR(dict);
-    if (dict != NULL && (set_real(state, dict, batch) < 0 || set_origin(state, dict, batch) < 0 ||
-                         set_present(state, dict, names, batch) < 0))
+    if (dict != NULL && set_origin(state, dict, batch) < 0)
+        Py_CLEAR(dict);
+    if (dict != NULL && columns->missing == LXPY_MISSING_CHOSEN && has_marks(batch) &&
+        set_present(state, dict, names, batch) < 0)
         Py_CLEAR(dict);
     Py_XDECREF(memory);
     Py_DECREF(names);

@@ -4,6 +4,13 @@
 
 #include "lxpy.h"
 
+/** What happens to missing values. */
+typedef enum lxpy_missing {
+    LXPY_MISSING_RAISE,  /**< The loader is not opened. */
+    LXPY_MISSING_CHOSEN, /**< What the argument `missing` of loaderx.Loader says. */
+    LXPY_MISSING_CHECK,  /**< Every column has marks; a batch with a missing value is an error. */
+} lxpy_missing;
+
 /** Properties that all batches of a loader share, set by the first batch. */
 typedef struct lxpy_columns {
     PyObject *names;  /**< A tuple of str; NULL before the first batch. */
@@ -11,6 +18,7 @@ typedef struct lxpy_columns {
     uint64_t rows;    /**< Number of rows that the shapes have. */
     bool keyed;       /**< Whether batches have "keys". */
     uint64_t seed;    /**< Seed of the keys. */
+    lxpy_missing missing;
 } lxpy_columns;
 
 void lxpy_columns_clear(lxpy_columns *columns);

@@ -7,7 +7,7 @@
 /* The assumed size of a bytes value, because its length is unknown before it is read. */
 #define RECORD ((uint64_t)16 << 10)
 
-/** The values of a bytes field in some records, concatenated. */
+/** The concatenated values of a bytes field for some records. */
 typedef struct joined {
     uint64_t *offsets; /**< count + 1 offsets. */
     uint8_t *present;
@@ -34,7 +34,8 @@ static void *allocate(size_t size, lx_error *error)
 static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *indices, size_t count,
                         joined *j, lx_error *error)
 {
-    lx_status status = LX_ERR_MISMATCH; /* also the status if a refresh changed the lengths */
+    /* This status starts the loop; it repeats the loop if a refresh has changed the lengths. */
+    lx_status status = LX_ERR_MISMATCH;
     j->offsets = allocate((count + 1) * sizeof *j->offsets, error);
     j->present = allocate(count, error);
     while (status == LX_ERR_MISMATCH && j->offsets != NULL && j->present != NULL) {

@@ -122,7 +122,7 @@ PyObject *lxpy_writer_truncate(PyObject *object, PyObject *number)
         return NULL;
     LXPY_WITHOUT_GIL(lx_writer_truncate(self->handle, length, &error));
     lxpy_writer_leave(self);
-    if (error.status == LX_ERR_RANGE) /* report an invalid argument, not an invalid index */
+    if (error.status == LX_ERR_RANGE) /* the length is an argument, not an index */
         error.status = LX_ERR_ARGUMENT;
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);

@@ -74,7 +74,7 @@ static void delete_piece(lx_writer *writer, const uint64_t *numbers, size_t coun
     }
 }
 
-/** Of the records to delete, removes those at the end of the dataset by truncating it, and returns
+/** Truncates the dataset to remove those of the selected records that are at its end, and returns
  * their number. Called without the GIL. */
 static size_t truncate_last(lx_writer *writer, const lxpy_indices *indices, lx_error *error)
 {
@@ -85,8 +85,8 @@ static size_t truncate_last(lx_writer *writer, const lxpy_indices *indices, lx_e
     return last;
 }
 
-/** Truncates while no other thread uses the writer, because records that another thread has
- * appended since the indices were read must remain. */
+/** Like truncate_last(), but excludes other threads, because records that they have appended since
+ * the indices were read must remain. */
 static int truncate_last_exclusive(lxpy_writer *self, const lxpy_indices *indices, size_t *last)
 {
     lx_error error = LX_ERROR_INIT;

@@ -23,12 +23,26 @@ static unsigned long exit_thread;
 static void raise_closed(lxpy_state *state, const char *text)
 {
     if (exiting && PyThread_get_thread_ident() != exit_thread && !lxpy_in_transform(NULL))
-        PyErr_SetNone(PyExc_SystemExit); /* threading ignores it silently */
+        PyErr_SetNone(PyExc_SystemExit); /* the threading module ignores this exception silently */
     else
         lxpy_raise_status(state, LX_ERR_STATE, text);
 }
 
 /* ---- opening */
+
+/** Raises the exception for an error of lx_loader_open() or lx_loader_next(). Returns NULL. */
+static PyObject *raise_error(lxpy_engine *self, const lx_error *error)
+{
+    /* a missing value is the only such error that names a record and no path */
+    bool missing = error->status == LX_ERR_MISMATCH && error->record != LX_NONE &&
+                   error->path[0] == '\0';
+    if (!missing)
+        return lxpy_raise(self->state, error);
+    const char *choices = self->columns.missing == LXPY_MISSING_CHOSEN
+                              ? "set missing= to 'mask', 'zeros' or a value, or "
+                              : "";
+    return lxpy_raise_missing(self->state, error->field, error->record, choices);
+}
 
 static int open_loader(lxpy_engine *self, lx_loader_options *options)
 {
@@ -41,7 +55,7 @@ static int open_loader(lxpy_engine *self, lx_loader_options *options)
     LXPY_WITHOUT_GIL(lx_loader_open(source, options, &self->loader, &error));
     if (error.status == LX_OK)
         return 0;
-    lxpy_raise(self->state, &error);
+    raise_error(self, &error);
     return -1;
 }
 
@@ -82,7 +96,8 @@ static void delist(lxpy_engine *self)
 }
 
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform, const uint64_t *seed, uint64_t end)
+                              PyObject *transform, const uint64_t *seed, uint64_t end,
+                              lxpy_missing missing)
 {
     if (exiting) {
         raise_closed(state, "the interpreter is ending");
@@ -97,6 +112,7 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
     self->end = end;
     self->source = Py_NewRef(source);
     self->transform = transform != NULL ? Py_NewRef(transform) : NULL;
+    self->columns.missing = missing;
     self->columns.keyed = seed != NULL;
     self->columns.seed = seed != NULL ? *seed : 0;
     if (lxpy_lock_init(&self->lock) < 0 || (transform != NULL && lxpy_gil_prepare() < 0) ||
@@ -390,7 +406,8 @@ PyObject *lxpy_engine_peek(lxpy_engine *self)
         self->kept_at = before;
     } else if ((value != NULL || PyErr_Occurred()) && self->loader != NULL &&
                lxpy_engine_tell(self) > before) {
-        /* The batch failed, or another thread has peeked in the meantime: it must be read again. */
+        /* The batch failed, or another thread has peeked in the meantime: the next call must read
+         * the batch again. */
         self->interrupted = true;
         self->interrupted_at = before;
     }
@@ -410,7 +427,8 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
         if (repeat_interrupted(self) < 0 || enter(self) < 0)
             return NULL;
         lx_loader *loader = self->loader;
-        /* Another thread may have ended the pass; a start or a state may lie beyond the end. */
+        /* Another thread may have ended the pass, and a start position or a state may lie beyond
+         * the end. */
         if (lxpy_pass_has_ended(pass) || lx_loader_tell(loader) >= self->end)
             status = LX_END;
         else
@@ -427,8 +445,7 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
         if (status == LX_END)
             return NULL;
         if (status != LX_ERR_TIMEOUT)
-            return self->loader != NULL ? lxpy_raise(self->state, &error)
-                                        : lxpy_engine_fail_closed(self);
+            return self->loader != NULL ? raise_error(self, &error) : lxpy_engine_fail_closed(self);
         if (PyErr_CheckSignals() < 0)
             return NULL;
     }

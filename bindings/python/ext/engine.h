@@ -2,8 +2,9 @@
 /* The implementation of a Loader: an lx_loader, its transform, and its shutdown. All functions
  * require the GIL; functions that wait release it.
  *
- * An engine may outlive its Loader: code that drops the last reference to the Loader within a
- * transform cannot wait for running transforms, so another thread closes the engine soon after. */
+ * An engine may outlive its Loader: if the last reference to the Loader is dropped within a
+ * transform, the thread cannot wait for running transforms, so another thread closes the engine
+ * soon after. */
 #ifndef LXPY_ENGINE_H
 #define LXPY_ENGINE_H
 
@@ -29,10 +30,11 @@ typedef struct lxpy_engine {
     lxpy_columns columns;    /**< Properties common to all batches. */
     lxpy_result *results;    /**< Results that next has not returned yet. */
     uint64_t end;            /**< The position at which iteration ends for good, or UINT64_MAX. */
-    uint64_t failures;       /**< Number of batches from the library whose transform failed. */
+    uint64_t failures;       /**< Number of batches that the library returned but whose transform
+                                  failed. */
     bool interrupted;        /**< Ctrl-C interrupted the transform of a batch, or peek failed. */
     uint64_t interrupted_at; /**< The position of that batch, which the next call repeats. */
-    PyObject *kept;          /**< The batch that peek, or an interrupted call of next, has taken. */
+    PyObject *kept;          /**< The batch that peek, or an interrupted call to next, has taken. */
     uint64_t kept_at;        /**< The position of @ref kept. */
     lxpy_lock lock;          /**< Held by calls that may wait: next, seek. */
     unsigned forks;          /**< Fork count of the process that opened the engine. */
@@ -41,10 +43,11 @@ typedef struct lxpy_engine {
 
 /** Opens a loader; returns NULL with an exception set on failure. @p transform may be NULL, as may
  * @p seed, which is the seed of the keys in batches. If @p end is not UINT64_MAX, iteration ends
- * for good at that position, which must be the end of the epochs in @p options. The function sets
- * the transform in @p options and changes no other option. */
+ * for good at that position, which must be the end of the epochs in @p options. @p missing must be
+ * what @p options say. The function sets the transform in @p options, and no other option. */
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform, const uint64_t *seed, uint64_t end);
+                              PyObject *transform, const uint64_t *seed, uint64_t end,
+                              lxpy_missing missing);
 
 /** Closes the loader, waits for its running calls, and releases a reference; NULL is a no-op.
  * Within a transform, the close is deferred. */
@@ -58,13 +61,13 @@ void lxpy_engine_close(lxpy_engine *engine);
 PyObject *lxpy_engine_fail_closed(lxpy_engine *engine);
 
 /** Returns -1 with an exception set if the engine is open and this thread is running one of its
- * transforms, because other calls of the engine may be waiting for that transform. */
+ * transforms, because other calls to the engine may be waiting for that transform. */
 int lxpy_engine_check_transform(lxpy_engine *engine);
 
-/** If Ctrl-C interrupted a call of next, or peek has taken a batch, seeks back to that batch, so
- * that the state of the loader does not count the batch as returned; returns -1 with an exception
- * set on failure. This function may wait for running transforms that the interrupted call did not
- * wait for. */
+/** If Ctrl-C interrupted a call to next, or peek has taken a batch, seeks back to that batch, so
+ * that the state of the loader does not count it as returned. Returns -1 with an exception set on
+ * failure. This function may wait for running transforms that the interrupted call did not wait
+ * for. */
 int lxpy_engine_rewind(lxpy_engine *engine);
 
 /** Returns the position after the last batch that was returned to Python; the loader must be
@@ -80,7 +83,7 @@ int lxpy_engine_continue(lxpy_engine *engine, uint64_t end, PyObject *pass);
  * without an exception at the end, or if @p pass is not NULL and has ended. */
 PyObject *lxpy_engine_next(lxpy_engine *engine, PyObject *pass);
 
-/** Returns the batch that the next call of lxpy_engine_next() will return, without advancing; fails
+/** Returns the batch that the next call to lxpy_engine_next() will return, without advancing; fails
  * and ends as that function does. */
 PyObject *lxpy_engine_peek(lxpy_engine *engine);
 

@@ -71,7 +71,7 @@ static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
 /** Creates an OSError, which chooses its subclass by the error number. */
 static PyObject *os_error_new(int number, const lx_error *error)
 {
-    lx_error rest = *error; /* without the path: OSError itself stores and shows it */
+    lx_error rest = *error; /* without the path, which OSError itself stores and shows */
     rest.path[0] = '\0';
     PyObject *text = describe(&rest), *path = path_or_none(error->path), *exception = NULL;
     if (text != NULL && path != NULL)
@@ -150,6 +150,18 @@ PyObject *lxpy_raise_status(lxpy_state *state, lx_status status, const char *for
     PyOS_vsnprintf(error.message, sizeof error.message, format, args);
     va_end(args);
     error.status = status;
+    return lxpy_raise(state, &error);
+}
+
+PyObject *lxpy_raise_missing(lxpy_state *state, const char *field, uint64_t record,
+                             const char *choices)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_fail(&error, LX_ERR_MISMATCH,
+            "the value is missing and would read as zeros: %sleave such records out, for example "
+            "with ds.where(ds['%s'].present())",
+            choices, field);
+    lx_error_locate(&error, NULL, field, record, LX_NONE);
     return lxpy_raise(state, &error);
 }
 

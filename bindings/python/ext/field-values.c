@@ -142,7 +142,7 @@ static int find_fields(lxpy_field_values *parsed, lxpy_schema *schema, PyObject 
 }
 
 /** Returns a borrowed reference to the value of a field, or NULL with an exception. The lookup can
- * fail if comparing a key no longer gives the same result. */
+ * fail if comparing a key no longer gives the same result as before. */
 static PyObject *value_of(const lxpy_field_values *parsed, size_t i)
 {
     PyObject *name = parsed->schema->fields[parsed->fields[i]].name;

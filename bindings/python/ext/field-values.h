@@ -13,7 +13,7 @@ typedef struct lxpy_field_values {
     size_t *fields;          /**< Positions of these fields in the schema. */
     lxpy_value_owner *owner; /**< The owners of the values' memory. */
     lx_value *values;        /**< The values of one record, or */
-    lx_values *columns;      /**< of many records. */
+    lx_values *columns;      /**< The values of many records. */
     uint64_t records; /**< Number of records in the columns; #LX_NONE if all fields are None. */
 } lxpy_field_values;
 

@@ -5,7 +5,7 @@
 #include "progress.h"
 #include "writer.h"
 
-/** An operation that runs while no transaction is open, without the GIL. */
+/** An operation, which is run without the GIL and while no transaction is open. */
 typedef lx_status (*job_function)(lx_writer *writer, void *what, lx_error *error);
 
 static void run(lx_writer *writer, bool inside, job_function job, void *what, lx_error *error)
@@ -13,7 +13,7 @@ static void run(lx_writer *writer, bool inside, job_function job, void *what, lx
     if (inside && lx_writer_end_transaction(writer, error) != LX_OK)
         return;
     (void)job(writer, what, error);
-    if (inside) /* even after a failure, since the block continues */
+    if (inside) /* even after a failure: the with-block continues */
         lx_writer_begin_transaction(writer, error);
 }
 

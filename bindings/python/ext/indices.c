@@ -98,7 +98,7 @@ static int fail_mask(size_t count, uint64_t length)
     return -1;
 }
 
-/** Reads a list whose first item is a bool as a mask. */
+/** Reads a list as a mask, because its first item is a bool. */
 static int take_bools(lxpy_indices *indices, PyObject *list, uint64_t length, const char *argument)
 {
     size_t count = (size_t)PySequence_Fast_GET_SIZE(list), used = 0;

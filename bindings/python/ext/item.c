@@ -31,7 +31,7 @@ static PyObject *item_dense(lxpy_reading *self, size_t position, uint64_t index)
     if (lxpy_copy_dense(self, position, &index, 1, t.view.buf) == 0)
         item = PyTuple_GET_SIZE(field->shape) != 0
                    ? Py_NewRef(t.object)
-                   : PyObject_GetItem(t.object, field->shape); /* a scalar: array[()] */
+                   : PyObject_GetItem(t.object, field->shape); /* array[()] returns a scalar */
     lxpy_target_drop(&t);
     return item;
 }

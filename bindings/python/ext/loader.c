@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Loader: returns batches. The implementation is in engine.c.
  *
- * A Loader is its own iterator, which can continue whenever its epochs have ended. loaderx.Loader
- * gives each of its passes a Loader and an iterator that ends with the pass (pass.c). */
+ * A Loader is its own iterator: when its epochs have ended, it can continue with the next ones. For
+ * each of its passes, loaderx.Loader uses a Loader and an iterator that ends with the pass
+ * (pass.c). */
 #include "engine.h"
 #include "log.h"
 
@@ -12,8 +13,10 @@
 typedef struct loader {
     PyObject_HEAD
     lxpy_engine *engine;
-    uint64_t past_ns;            /* time of the earlier passes */
-    uint64_t begun_ns, ended_ns; /* when the first call of next() began, and the last one ended */
+    uint64_t past_ns;            /* total time of the earlier passes */
+    uint64_t begun_ns, ended_ns; /* when the first call to next() of this pass began, and when the
+                                    last one ended */
+    uint64_t used_ns;            /* when the last pass began, continued or was moved */
     PyObject *pass;              /**< The iterator that has not ended, borrowed; or NULL. */
 } loader;
 
@@ -106,11 +109,23 @@ static int set_missing_of(lx_loader_options *options, PyObject *rule, lx_error *
     return 0;
 }
 
+static lxpy_missing kind_of_missing(PyObject *rules)
+{
+    return rules == NULL      ? LXPY_MISSING_RAISE
+           : rules == Py_None ? LXPY_MISSING_CHECK
+                              : LXPY_MISSING_CHOSEN;
+}
+
+/** Sets the rules of the fields; None: batches are checked when they are returned. */
 static int set_missing(lx_loader_options *options, PyObject *rules, lx_error *error)
 {
     int result = 0;
+    if (rules == Py_None) {
+        lx_loader_options_set_missing(options, NULL, LX_MISSING_MASK, error);
+        return 0;
+    }
     if (rules != NULL && !PyTuple_Check(rules)) {
-        PyErr_SetString(PyExc_TypeError, "missing must be a tuple");
+        PyErr_SetString(PyExc_TypeError, "missing must be a tuple or None");
         return -1;
     }
     for (Py_ssize_t i = 0; rules != NULL && result == 0 && i < PyTuple_GET_SIZE(rules); i++)
@@ -185,9 +200,9 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     lx_loader_options *options = make_options(state, &params);
     loader *self = options != NULL ? (loader *)type->tp_alloc(type, 0) : NULL;
     if (self != NULL) {
-        self->engine = lxpy_engine_open(state, params.source, options,
-                                        params.transform != Py_None ? params.transform : NULL,
-                                        params.keys != Py_None ? &seed : NULL, params.end);
+        self->engine = lxpy_engine_open(
+            state, params.source, options, params.transform != Py_None ? params.transform : NULL,
+            params.keys != Py_None ? &seed : NULL, params.end, kind_of_missing(params.missing));
         if (self->engine == NULL)
             Py_CLEAR(self);
     }
@@ -329,7 +344,7 @@ PyObject *lxpy_loader_next(PyObject *object, PyObject *pass)
     if (self->begun_ns == 0)
         self->begun_ns = now_ns();
     PyObject *value = lxpy_engine_next(engine, pass);
-    self->ended_ns = now_ns();
+    self->used_ns = self->ended_ns = now_ns();
     return value;
 }
 
@@ -348,10 +363,12 @@ static PyObject *loader_peek(PyObject *object, PyObject *ignored)
     return value;
 }
 
-/** Returns the time from the first call of next() of each pass to the end of the last one. */
+/** Returns the total time of all passes, each from the start of its first call to next() to the end
+ * of its last. */
 static uint64_t time_of(const loader *self)
 {
-    uint64_t end = self->ended_ns != 0 ? self->ended_ns : self->begun_ns; /* within the first */
+    /* During the first call, ended_ns is 0. */
+    uint64_t end = self->ended_ns != 0 ? self->ended_ns : self->begun_ns;
     return self->past_ns + (end - self->begun_ns);
 }
 
@@ -366,6 +383,7 @@ static PyObject *loader_iterate(PyObject *object, PyObject *ignored)
         Py_RETURN_NONE;
     self->past_ns = time_of(self);
     self->begun_ns = self->ended_ns = 0;
+    self->used_ns = now_ns();
     self->pass = lxpy_pass_new(engine_of(object)->state, object);
     return self->pass;
 }
@@ -373,6 +391,15 @@ static PyObject *loader_iterate(PyObject *object, PyObject *ignored)
 void lxpy_loader_release(PyObject *object)
 {
     ((loader *)object)->pass = NULL;
+}
+
+/** Returns when the last pass was used, in ns, and whether its iterator has not ended. */
+static PyObject *loader_last_use(PyObject *object, PyObject *ignored)
+{
+    const loader *self = (loader *)object;
+    (void)ignored;
+    return Py_BuildValue("(KN)", (unsigned long long)self->used_ns,
+                         PyBool_FromLong(self->pass != NULL));
 }
 
 /** Returns whether no batch is left before the position at which the pass ends. If so, moves there
@@ -416,6 +443,7 @@ static PyObject *loader_seek(PyObject *object, PyObject *argument)
     if (engine == NULL || lxpy_uint64(argument, "samples", 0, UINT64_MAX - 1, &position) < 0 ||
         lxpy_engine_seek(engine, position, NULL) < 0)
         return NULL;
+    ((loader *)object)->used_ns = now_ns();
     Py_RETURN_NONE;
 }
 
@@ -459,6 +487,7 @@ static PyObject *loader_restore(PyObject *object, PyObject *args)
     lxpy_log_pass_on(engine->state);
     if (result < 0)
         return NULL;
+    ((loader *)object)->used_ns = now_ns();
     Py_RETURN_NONE;
 }
 
@@ -504,11 +533,12 @@ static PyMethodDef loader_methods[] = {
      "transforms and reads. Arrays of earlier batches remain valid. Further calls have no effect."},
     {"cancel", loader_cancel, METH_NOARGS,
      "cancel()\n--\n\n"
-     "Make all current and later calls of ``next()`` raise LoaderxError (LX_ERR_CANCELED)."},
+     "Make all current and later calls to ``next()`` raise LoaderxError (LX_ERR_CANCELED)."},
     {"_check_transform", loader_check_transform, METH_NOARGS, NULL},
     {"_peek", loader_peek, METH_NOARGS, NULL},
     {"_iterate", loader_iterate, METH_NOARGS, NULL},
     {"_finish", loader_finish, METH_O, NULL},
+    {"_last_use", loader_last_use, METH_NOARGS, NULL},
     {"seek", loader_seek, METH_O,
      "seek(samples)\n--\n\n"
      "Seek to a position in the global order: the number of preceding samples over all ranks."},

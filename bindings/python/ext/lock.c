@@ -14,8 +14,8 @@ static void count_fork(void)
 
 static void watch(void)
 {
-    /* Fails only if memory runs out. A child may then wait for a thread that exists only in its
-     * parent. */
+    /* This fails only if memory runs out. In that case, a child may wait for a thread that exists
+     * only in its parent. */
     (void)pthread_atfork(NULL, NULL, count_fork);
 }
 

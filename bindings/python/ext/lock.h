@@ -11,7 +11,7 @@ typedef struct lxpy_lock {
     unsigned forks; /**< Value of lxpy_forks() in the process that created the handle. */
 } lxpy_lock;
 
-/** Returns how many calls of fork() separate this process from the first one. An object that has
+/** Returns how many calls to fork() separate this process from the first one. An object that has
  * stored a different number belongs to an ancestor of this process. */
 unsigned lxpy_forks(void);
 

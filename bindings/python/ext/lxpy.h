@@ -45,9 +45,8 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(CASTING)          /**< the str 'casting' */                                                  \
     X(LOG)              /**< loaderx._logging.log */                                               \
     X(BATCH)            /**< loaderx.batch.Batch */                                                \
-    X(REAL)             /**< the str 'real' */                                                     \
-    X(INDEX)            /**< the str 'index' */                                                    \
-    X(POSITION)         /**< the str 'position' */                                                 \
+    X(RAGGED)           /**< loaderx.ragged.Ragged */                                              \
+    X(ORIGIN)           /**< the str '_origin' */                                                  \
     X(PRESENT)          /**< the str 'present' */                                                  \
     X(COLUMNS_OF)       /**< loaderx._tables.columns_of */                                         \
     X(MEMORY_TYPE)                                                                                 \
@@ -91,6 +90,7 @@ int lxpy_add_type(PyObject *module, PyType_Spec *spec, enum lxpy_object place);
 int lxpy_add_memory(PyObject *module);
 int lxpy_add_executor(PyObject *module);
 int lxpy_add_collate(PyObject *module);
+int lxpy_add_pad(PyObject *module);
 int lxpy_add_dataset(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);
@@ -120,6 +120,11 @@ PyObject *lxpy_damage_new(const lx_error *damage);
 
 /** Raises LoaderxError with this status and message. Returns NULL. */
 PyObject *lxpy_raise_status(lxpy_state *state, lx_status status, const char *format, ...);
+
+/** Raises the ValueError for a record without a value in a field. The message names the ways out:
+ * to leave such records out, and @p choices, which is "" or ends with "or ". Returns NULL. */
+PyObject *lxpy_raise_missing(lxpy_state *state, const char *field, uint64_t record,
+                             const char *choices);
 
 /** Raises a LoaderxError that says that the @p what (a noun) at @p path (a str) is closed. Returns
  * NULL. */

@@ -9,13 +9,27 @@
 static int add_all(PyObject *module)
 {
     int (*const adders[])(PyObject *) = {
-        lxpy_add_memory,        lxpy_add_order,           lxpy_add_order_makers,
-        lxpy_add_blend,         lxpy_add_weighted,        lxpy_add_budgeted,
-        lxpy_add_grouped,       lxpy_add_parity_orders,   lxpy_add_source,
-        lxpy_add_source_makers, lxpy_add_source_megatron, lxpy_add_source_tokens,
-        lxpy_add_tokens,        lxpy_add_loader,          lxpy_add_pass,
-        lxpy_add_collate,       lxpy_add_executor,        lxpy_add_dataset,
-        lxpy_add_writer,        lxpy_add_ticket,
+        lxpy_add_memory,
+        lxpy_add_order,
+        lxpy_add_order_makers,
+        lxpy_add_blend,
+        lxpy_add_weighted,
+        lxpy_add_budgeted,
+        lxpy_add_grouped,
+        lxpy_add_parity_orders,
+        lxpy_add_source,
+        lxpy_add_source_makers,
+        lxpy_add_source_megatron,
+        lxpy_add_source_tokens,
+        lxpy_add_tokens,
+        lxpy_add_loader,
+        lxpy_add_pass,
+        lxpy_add_collate,
+        lxpy_add_pad,
+        lxpy_add_executor,
+        lxpy_add_dataset,
+        lxpy_add_writer,
+        lxpy_add_ticket,
     };
     for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
         if (adders[i](module) < 0)
@@ -43,9 +57,8 @@ static int keep_imports(lxpy_state *state)
         keep(state, LXPY_BROADCAST_RECORD, "loaderx.values", "broadcast_record") < 0 ||
         keep(state, LXPY_LOG, "loaderx._logging", "log") < 0 ||
         keep(state, LXPY_BATCH, "loaderx.batch", "Batch") < 0 ||
-        (LXPY(state, REAL) = PyUnicode_InternFromString("real")) == NULL ||
-        (LXPY(state, INDEX) = PyUnicode_InternFromString("index")) == NULL ||
-        (LXPY(state, POSITION) = PyUnicode_InternFromString("position")) == NULL ||
+        keep(state, LXPY_RAGGED, "loaderx.ragged", "Ragged") < 0 ||
+        (LXPY(state, ORIGIN) = PyUnicode_InternFromString("_origin")) == NULL ||
         (LXPY(state, PRESENT) = PyUnicode_InternFromString("present")) == NULL ||
         keep(state, LXPY_COLUMNS_OF, "loaderx._tables", "columns_of") < 0 ||
         (LXPY(state, CASTING) = PyUnicode_InternFromString("casting")) == NULL ||

@@ -135,7 +135,7 @@ static PyObject *count_sets(PyObject *module, PyObject *const *args, Py_ssize_t 
     lx_order *order;
     uint64_t first, end;
     if (count != 3) {
-        PyErr_SetString(PyExc_TypeError, "count_sets() takes order, first and end");
+        PyErr_SetString(PyExc_TypeError, "count_sets() takes the arguments order, first and end");
         return NULL;
     }
     if ((order = lxpy_order_get(state, args[0], "order")) == NULL ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that create orders which reproduce those of other libraries. */
+/* Functions for creating orders that reproduce those of other libraries. */
 #include "objects.h"
 #include "order-arguments.h"
 

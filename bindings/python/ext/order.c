@@ -195,7 +195,7 @@ static PyObject *order_shard(PyObject *object, PyObject *const *args, Py_ssize_t
     order *self = (order *)object;
     uint64_t rank, world;
     if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "shard() takes rank and world");
+        PyErr_SetString(PyExc_TypeError, "shard() takes the arguments rank and world");
         return NULL;
     }
     if (lxpy_uint64(args[1], "world", 1, UINT64_MAX, &world) < 0 ||

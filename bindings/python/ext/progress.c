@@ -32,8 +32,8 @@ void lxpy_callbacks_end(lxpy_callbacks *callbacks)
     PyEval_RestoreThread(callbacks->thread);
 }
 
-/** Calls @p function, if it is not NULL, with the tuple @p arguments, whose reference it takes.
- * @p arguments is NULL if creating the tuple failed. */
+/** Calls @p function, if it is not NULL, with the tuple @p arguments, and drops the reference to
+ * the tuple. @p arguments is NULL if creating the tuple failed. */
 static void call(lxpy_callbacks *callbacks, PyObject *function, PyObject *arguments)
 {
     PyObject *result = NULL;

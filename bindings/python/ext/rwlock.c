@@ -67,7 +67,7 @@ static void wait_for_event(lxpy_rwlock *lock, unsigned seen)
  * exception. */
 static int wait_a_slice(lxpy_rwlock *lock)
 {
-    unsigned seen = lock->events; /* this, too, changes only with the GIL held */
+    unsigned seen = lock->events; /* this count changes only while the GIL is held */
     lock->waiters++;
     LXPY_WITHOUT_GIL(wait_for_event(lock, seen));
     lock->waiters--;
@@ -119,7 +119,7 @@ int lxpy_rwlock_take_exclusive(lxpy_rwlock *lock)
     if (result == 0)
         lock->exclusive = true;
     else
-        wake(lock); /* other threads may share the lock again */
+        wake(lock); /* other threads may be able to share the lock again */
     return result;
 }
 

@@ -43,7 +43,7 @@ static int add_target(lxpy_state *state, PyObject *arrays, const lx_column_info 
     return result;
 }
 
-/** What a call of gather() reads: for each column, the destination and the marks of its records. */
+/** What a call to gather() reads: for each column, the destination and the marks of its records. */
 typedef struct gathering {
     size_t columns;
     lx_target *targets;
@@ -75,13 +75,19 @@ static void end(gathering *g)
 }
 
 /** Unless all values of a column are present, adds a mask of the present ones to @p lacking under
- * the column's name. */
+ * the column's name; raises an error if @p lacking is True. */
 static int add_lacking(lxpy_state *state, PyObject *lacking, const char *name,
-                       const uint8_t *present, size_t rows)
+                       const uint8_t *present, const lxpy_indices *indices)
 {
     lxpy_target made;
-    if (memchr(present, 0, rows) == NULL)
+    size_t rows = indices->count;
+    const uint8_t *none = memchr(present, 0, rows);
+    if (none == NULL)
         return 0;
+    if (lacking == Py_True) {
+        lxpy_raise_missing(state, name, indices->numbers[none - present], "");
+        return -1;
+    }
     PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)rows);
     int result = lxpy_target_make(&made, state, shape, state->dtypes[LX_BOOL]);
     Py_XDECREF(shape);
@@ -107,12 +113,12 @@ static int read_records(gathering *g, const lxpy_source *self, const lxpy_indice
     for (size_t i = 0; result == 0 && i < g->columns; i++)
         if (g->present[i] != NULL)
             result = add_lacking(self->state, lacking, lx_source_get_column(self->handle, i)->name,
-                                 g->present[i], indices->count);
+                                 g->present[i], indices);
     return result;
 }
 
-/** Reads the columns named in @p fields. Unless @p lacking is None, adds to it a mask of the
- * present values of each column that has missing ones. */
+/** Reads the columns named in @p fields. If @p lacking is a dict, adds to it a mask of the present
+ * values of each column that has missing ones; if it is True, a missing value is an error. */
 static PyObject *gather_taken(lxpy_source *self, const lxpy_indices *indices, PyObject *fields,
                               PyObject *lacking)
 {
@@ -139,9 +145,9 @@ PyObject *lxpy_source_gather(PyObject *object, PyObject *const *args, Py_ssize_t
     lxpy_source *self = (lxpy_source *)object;
     lxpy_indices indices;
     if (count != 3 || (args[1] != Py_None && !PyTuple_Check(args[1])) ||
-        (args[2] != Py_None && !PyDict_Check(args[2]))) {
+        (args[2] != Py_None && args[2] != Py_True && !PyDict_Check(args[2]))) {
         PyErr_SetString(PyExc_TypeError, "gather() takes indices, a tuple of names or None, and a "
-                                         "dict or None");
+                                         "dict, True or None");
         return NULL;
     }
     if (lxpy_indices_take(&indices, self->state, args[0], lx_source_get_length(self->handle),

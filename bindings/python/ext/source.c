@@ -131,7 +131,8 @@ static PyMethodDef source_methods[] = {
     {"gather", (PyCFunction)(void (*)(void))lxpy_source_gather, METH_FASTCALL,
      "gather($self, indices, fields, lacking)\n--\n\n"
      "Return a dict of arrays: records of the named columns, or of all columns if `fields` is\n"
-     "None. For columns that lack values, add to the dict `lacking`, by name, which are present."},
+     "None. For each column with missing values, add a mask of the values that are present to the\n"
+     "dict `lacking`, under the name of the column."},
     {"_save", source_save, METH_NOARGS, NULL},
     {"_match", source_match, METH_VARARGS, NULL},
     {NULL},

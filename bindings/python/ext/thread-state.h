@@ -18,7 +18,7 @@ lx_status lxpy_gil_take(PyGILState_STATE *gil, lx_error *error);
 /** Releases the GIL. The thread keeps its thread state. */
 void lxpy_gil_release(PyGILState_STATE gil);
 
-/** Makes all later calls of lxpy_gil_take() fail, and waits for threads that are deleting their
+/** Makes all later calls to lxpy_gil_take() fail, and waits for threads that are deleting their
  * state. Must be called with the GIL held, before the interpreter ends. */
 void lxpy_gil_stop(void);
 

@@ -245,7 +245,7 @@ static PyObject *segments_measure(PyObject *module, PyObject *args)
         return NULL;
     if (rows < 0 || length < 0 ||
         (length != 0 && (size_t)view.len / sizeof(int32_t) / (size_t)length < (size_t)rows)) {
-        PyErr_SetString(PyExc_ValueError, "segments has fewer than rows * length numbers");
+        PyErr_SetString(PyExc_ValueError, "segments must contain at least rows * length numbers");
         result = NULL;
     } else {
         const uint64_t shape = (uint64_t)length;

@@ -126,7 +126,7 @@ PyObject *lxpy_writer_finish(PyObject *object, PyObject *commit)
         result = lxpy_writer_call(self, commit == Py_True ? lx_writer_end_transaction
                                                           : lx_writer_rollback);
     PyErr_Fetch(&first.type, &first.value, &first.traceback);
-    PyObject *closed = close_handle(self); /* even after a failed transaction */
+    PyObject *closed = close_handle(self); /* even if the transaction failed */
     if (first.type != NULL)
         PyErr_Restore(first.type, first.value, first.traceback);
     Py_XDECREF(closed);

@@ -63,7 +63,8 @@ static void writer_dealloc(PyObject *object)
 
 /* ---------------------------------------------------------------------- calls */
 
-/** Raises an error if this thread is already in a call, since the thread would wait for itself. */
+/** Raises an error if this thread is already in a call, because it would otherwise wait for
+ * itself. */
 static int check_reporter(lxpy_writer *self)
 {
     if (self->callback_thread == 0 || self->callback_thread != PyThread_get_thread_ident())
@@ -220,8 +221,9 @@ static PyMethodDef writer_methods[] = {
      "----------\n"
      "columns : dict, list of dict, DataFrame or arrays of an .npz file, optional\n"
      "    The values of each field, by name: arrays, tensors in CPU memory, or lists. A list of\n"
-     "    dicts contains one dict for each record. In a pandas DataFrame, NA, and NaN in an\n"
-     "    object column, mean that the value is missing. ``numpy.load(path)`` opens an .npz file.\n"
+     "    dicts contains one dict for each record. In a pandas DataFrame, NA means that the\n"
+     "    value is missing, as does NaN in an object column. ``numpy.load(path)`` opens an .npz\n"
+     "    file.\n"
      "casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional\n"
      "    See `append`.\n"
      "**named\n"

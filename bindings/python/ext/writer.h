@@ -22,12 +22,12 @@ typedef struct lxpy_writer {
     lxpy_schema *schema; /**< Replaced when fields change; never NULL. */
 } lxpy_writer;
 
-/** Begins a shared call of the library; returns -1 with an exception set if the writer is
+/** Begins a shared call to the library; returns -1 with an exception set if the writer is
  * closed. */
 int lxpy_writer_enter(lxpy_writer *writer);
 
 /** Like lxpy_writer_enter(), for a call with values converted for @p schema; also returns -1 if the
- * schema has changed since then. */
+ * schema has changed since the conversion. */
 int lxpy_writer_enter_with(lxpy_writer *writer, const lxpy_schema *schema);
 
 void lxpy_writer_leave(lxpy_writer *writer);

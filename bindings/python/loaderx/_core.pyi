@@ -13,6 +13,7 @@ from .errors import CorruptError
 _Path = Union[str, bytes, os.PathLike[Any]]
 _Description = Tuple[str, Any, Tuple[int, ...], str, int, int]
 _Numbers = np.ndarray[Any, np.dtype[np.uint64]]
+_Array = np.ndarray[Any, Any]
 _Reals = np.ndarray[Any, np.dtype[np.float64]]
 _ProgressFunction = Optional[Callable[[int, int], object]]
 
@@ -193,8 +194,8 @@ def nanoset(lengths: _Numbers, weights: Optional[_Reals], seed: int, divide: boo
 
 class Source:
     def gather(self, indices: Any, fields: Optional[Tuple[str, ...]],
-               lacking: Optional[Dict[str, np.ndarray[Any, np.dtype[np.bool_]]]], /
-               ) -> Dict[str, Any]: ...
+               lacking: Union[Dict[str, np.ndarray[Any, np.dtype[np.bool_]]], Literal[True], None],
+               /) -> Dict[str, Any]: ...
     @property
     def length(self) -> int: ...
     @property
@@ -242,6 +243,11 @@ def collate(
     batch: Any, wrap: Callable[[Any], Any], fallback: Callable[[Any], Any], /
 ) -> Any: ...
 
+def pad(
+    values: _Array, offsets: _Array, item: _Array, left: bool, padded: _Array,
+    mask: Optional[_Array], /
+) -> None: ...
+
 _L = TypeVar('_L', bound='Loader')
 
 class Loader:
@@ -251,7 +257,7 @@ class Loader:
                 prefetch_bytes: Optional[int],
                 transform: Optional[Callable[[Batch], Any]], on_damage: str,
                 keys: Optional[int], end: int = ...,
-                missing: Tuple[Tuple[str, Union[str, bytes]], ...] = ...,
+                missing: Optional[Tuple[Tuple[str, Union[str, bytes]], ...]] = ...,
                 skipped: Tuple[Tuple[int, int], ...] = ..., /) -> _L: ...
     def __iter__(self: _L) -> _L: ...
     def __next__(self) -> Any: ...
@@ -267,6 +273,7 @@ class Loader:
     def _peek(self) -> Any: ...
     def _iterate(self) -> Optional[Pass]: ...
     def _finish(self, end: int, /) -> bool: ...
+    def _last_use(self) -> Tuple[int, bool]: ...
     def _save(self) -> str: ...
     def _restore(self, text: str, changed: str, /) -> None: ...
 

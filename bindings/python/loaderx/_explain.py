@@ -35,7 +35,7 @@ class Planner:
     batch
         The batch size, the rank, and the number of ranks.
     end : int, optional
-        The position at which the run ends for good.
+        The position at which the run ends; None: the run does not end.
     """
 
     def __init__(self, loader: Any, source: Any, order: Order, core: _core.Order,
@@ -54,7 +54,7 @@ class Planner:
             self._loader.seek(position)
             batch = next(self._loader)
         indices = batch.index.tolist()
-        return [{'index': index, 'real': real, **chosen, 'read': read}
+        return [{'index': index, 'real': real, 'position': position, **chosen, 'read': read}
                 for index, real, chosen, read in zip(
                     indices, batch.real.tolist(), self._sets(position, len(indices)),
                     _locate(self._source, indices))]
@@ -92,7 +92,7 @@ class Planner:
             return [{}] * count
         length = self._core.length
         epoch, first = divmod(position, length)
-        first += (self._rank - first) % self._world    # positions of a rank are congruent to it
+        first += (self._rank - first) % self._world    # the first offset of this rank
         places = (epoch * length + (first + i * self._world) % length for i in range(count))
         return [{'set': int(np.argmax(_core.count_sets(self._core, place, place + 1)))}
                 for place in places]

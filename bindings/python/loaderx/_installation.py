@@ -8,8 +8,8 @@ import re
 
 __all__ = ['check_folder', 'explain']
 
-# Our distribution is libloaderx. The distribution loaderx of the package index installs a different
-# package of the same name.
+# Our distribution is libloaderx. On PyPI, the distribution loaderx installs a different package of
+# the same name.
 _ADVICE = ('install each of them in its own virtual environment; to repair this one, run '
            '`pip uninstall loaderx libloaderx`, and install libloaderx again')
 
@@ -28,10 +28,10 @@ def check_folder(package: str) -> None:
 
 
 def explain(error: ImportError) -> ImportError:
-    """Return the error to raise in place of `error`, raised by importing the extension module."""
+    """Return the error to raise in place of `error`, which importing the extension raised."""
     if error.name == 'loaderx._core' and isinstance(error, ModuleNotFoundError):
         return ImportError(f'{error}: the package was not built for this Python, or another '
-                           f'distribution that has a package loaderx has replaced it: {_ADVICE}')
+                           f'distribution with a package named loaderx has replaced it: {_ADVICE}')
     if re.match(r'libloaderx\S*\.so', str(error)):
         return ImportError(f'{error}. The dynamic linker cannot find libloaderx: run ldconfig, or '
                            'add its directory to LD_LIBRARY_PATH.')

@@ -20,12 +20,12 @@ class LoaderStats(Dict[str, int]):
     def summary(self) -> str:
         """A few sentences that say how long the consumer waited, why, and what may help."""
         if self['time_ns'] == 0:
-            return 'No batch was requested yet.'
+            return 'No batch has been requested yet.'
         share = min(self['wait_ns'] / self['time_ns'], 1)
-        waited = (f"The consumer waited {100 * share:.0f} % of the time "
+        waited = (f"The consumer waited {100 * share:.0f}% of the time "
                   f"({_seconds(self['wait_ns'])} of {_seconds(self['time_ns'])} s) for batches: ")
         return ' '.join([waited + (self._reason_to_wait() if share >= _LITTLE else
-                                   'the loader keeps up, and the consumer is the limit.'),
+                                   'the loader keeps up, and the consumer is the bottleneck.'),
                          *self._problems()])
 
     def _reason_to_wait(self) -> str:
@@ -34,11 +34,11 @@ class LoaderStats(Dict[str, int]):
             return (f'but preparing them took only {_seconds(fill + transform)} s. Other users of '
                     'the executor, or other processes, kept the threads busy.')
         if transform > fill:
-            return (f'the transform is the limit. It took {_seconds(transform)} s, summed over '
-                    f'all threads, and reading {_seconds(fill)} s. Python code runs in one thread '
-                    'at a time: let NumPy do the work, or store its results.')
-        return (f'reading is the limit. It took {_seconds(fill)} s, summed over all threads. More '
-                'threads, larger batches, fewer fields or a faster disk may help.')
+            return (f'the transform is the bottleneck. It took {_seconds(transform)} s, summed '
+                    f'over all threads, and reading {_seconds(fill)} s. Python code runs in one '
+                    'thread at a time: let NumPy do the work, or store its results.')
+        return (f'reading is the bottleneck. It took {_seconds(fill)} s, summed over all threads. '
+                'More threads, larger batches, fewer fields or a faster disk may help.')
 
     def _problems(self) -> List[str]:
         return [f'{what} {self[key]}.' for key, what in

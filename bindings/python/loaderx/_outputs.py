@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from .batch import Batch
+from .ragged import Ragged
 
 __all__ = ['Output', 'convert_arrays']
 
@@ -53,6 +54,8 @@ def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -
         values = {name: value if name == 'keys' else convert_arrays(value, convert)
                   for name, value in batch.items()}
         return batch.with_values(values) if type(batch) is Batch else values
+    if isinstance(batch, Ragged):
+        return Ragged(convert(batch.values), convert(batch.offsets), batch.item)
     if type(batch) in (list, tuple):
         return type(batch)(convert_arrays(value, convert) for value in batch)
     return batch

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The passes of a loader, of which any number can be under way at the same time."""
+"""The passes of a loader; any number of them can be under way at the same time."""
 
 from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections import Counter
 from typing import (Any, Callable, ContextManager, Dict, Iterator, List, Optional, Sequence,
                     Tuple)
@@ -88,14 +89,14 @@ class Passes:
             return iterator
 
     def set_epoch(self, epoch: int) -> None:
-        """Begin a pass with an epoch, unless the newest pass will begin within it anyway."""
+        """Begin a pass with an epoch, unless the newest pass will begin in it anyway."""
         if epoch and self._is_run:
             raise ValueError(f'epoch must be 0, not {epoch}: the order is a whole training run, '
                              'which has no further epoch')
         if self._epochs > 1 and epoch % self._epochs:
-            raise ValueError(f'epoch must be a multiple of epochs, {self._epochs}, because a pass '
-                             f'has that many epochs; it is {epoch}: create the loader with '
-                             'epochs=1, or use seek() to begin in the middle of a pass')
+            raise ValueError(f'epoch must be a multiple of {self._epochs}, the number of epochs '
+                             f'in a pass, but is {epoch}: create the loader with epochs=1, or use '
+                             'seek() to begin in the middle of a pass')
         position = epoch * self._length
         if position >= UINT64_MAX:
             raise ValueError(f'epoch must be less than {-(-UINT64_MAX // self._length)}, '
@@ -118,8 +119,20 @@ class Passes:
             seek(self.reader)
             self._twins = [_Pass(self.reader)]
 
+    def save(self) -> str:
+        """Return the state of the newest pass; warn if an older one was continued after it."""
+        latest, _ = self.reader._last_use()
+        for reader in list(self._readers):
+            used, under_way = reader._last_use()
+            if under_way and used > latest:
+                warnings.warn('an older pass returned a batch after the newest one, but the state '
+                              'describes the newest: to look at a batch within a loop, call peek() '
+                              'instead of next(iter(loader))', UserWarning, stacklevel=3)
+                break
+        return self.reader._save()
+
     def _guard(self) -> ContextManager[object]:
-        """Return the lock; raise in a transform, since the lock's holder may be waiting for it."""
+        """Return the lock; fail in a transform, for which the holder of the lock may be waiting."""
         for reader in list(self._readers):
             reader._check_transform()
         if self._process != os.getpid():    # the lock may be held forever
@@ -128,7 +141,7 @@ class Passes:
         return self._lock
 
     def _settle(self) -> Tuple[_Pass, Optional[Iterator[Any]]]:
-        """Return the newest pass, and its new iterator, or None if it already has an iterator.
+        """Return the newest pass and its new iterator, which is None if the pass already has one.
 
         While the new iterator exists, no other thread can move the pass. If the pass has not begun,
         it is moved to the position of its first batch.
@@ -147,7 +160,7 @@ class Passes:
         return min((position // self._run + 1) * self._run, UINT64_MAX)
 
     def _following(self, begun: Sequence[_Pass]) -> int:
-        """Return the position after the last pass; raise if that pass must not be abandoned."""
+        """Return the position after the last pass; fail if that pass must not be abandoned."""
         end = self._end_of(begun[0].begin)
         complete = all([pass_.reader._finish(end) for pass_ in begun])    # all of them must end
         if not complete and (self._world > 1 or self._is_run):
@@ -163,9 +176,9 @@ class Passes:
                     'which has no further epoch: continue with next(loader) or '
                     'loader.seek(loader.tell()), or begin again with loader.set_epoch(0)')
         else:
-            text = ('the last pass was left before its end, and another rank may be in another '
+            text = ('the last pass was left before its end, and another rank may be in a different '
                     'epoch: call loader.set_epoch(epoch) on all ranks to begin a new pass, or '
-                    'loader.seek(loader.tell()) to continue the last one; loader.peek() looks at '
+                    'loader.seek(loader.tell()) to continue the last one; loader.peek() returns '
                     'a batch without beginning a pass')
         return _error('LX_ERR_STATE', text)
 
@@ -173,7 +186,7 @@ class Passes:
 
     def _begin(self, position: int, dropped: List[_core.Loader],
                twins: Sequence[_Pass] = ()) -> Iterator[Any]:
-        """Begin the newest pass at a position, beside those of `twins`; return its iterator."""
+        """Begin a new pass at a position, in addition to `twins`, and return its iterator."""
         reader, iterator = self._claim(position)
         reader.seek(position)
         self.reader = reader
@@ -209,7 +222,10 @@ class Passes:
                                if name not in _GAUGES})
 
     def close(self) -> None:
-        for reader in [self.reader, *self._readers]:
+        readers = [self.reader, *self._readers]
+        for reader in readers:
+            reader._check_transform()    # for all of them, before any of them is closed
+        for reader in readers:
             reader.close()
         self._open = _fail_closed    # releases what it would read
 

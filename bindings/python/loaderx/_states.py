@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping, Optional
 
 from ._check import UINT64_MAX, natural
 from .errors import CorruptError, LoaderxError
@@ -18,6 +18,17 @@ def differs(key: str, saved: Any, current: Any) -> ValueError:
     """Return the error for a state in which the value of `key` differs from the current value."""
     return ValueError(f'"{key}" is {saved} in the state, but {current} here: use the value '
                       'from the state, or start without the state')
+
+
+def other_length(path: str, saved: int, current: int) -> ValueError:
+    """Return the error for a dataset whose length differs from that in a state."""
+    if current > saved:
+        return ValueError(f'{path}: the dataset has {current} records, but had {saved} when the '
+                          f'state was saved: to continue with those, open it with length={saved}; '
+                          'otherwise, start without the state')
+    return ValueError(f'{path}: the dataset has only {current} records, but had {saved} when the '
+                      'state was saved: open it without a smaller length, or append records until '
+                      f'there are {saved} again; otherwise, start without the state')
 
 
 def number(state: Mapping[str, Any], key: str, minimum: int = 0, maximum: int = UINT64_MAX) -> int:
@@ -33,8 +44,13 @@ def checksum(state: Mapping[str, Any]) -> str:
     return f'{zlib.crc32(json.dumps(content, sort_keys=True).encode()):08x}'
 
 
-def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any]) -> None:
-    """Raise an error unless a state is valid and matches `kind` and `configuration`."""
+def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any],
+          explain: Callable[[str, Mapping[str, Any]], Optional[ValueError]] = lambda *_: None,
+          ) -> None:
+    """Raise an error unless a state is valid and matches `kind` and `configuration`.
+
+    `explain` may return an error of its own for the key of a value that differs.
+    """
     to_json(state)
     if not isinstance(state.get('state'), str):
         raise CorruptError('the state is invalid: "state" is missing')
@@ -45,7 +61,7 @@ def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any])
                            f'version {VERSION}: use the version of loaderx that wrote it')
     for key, current in configuration.items():
         if state.get(key) != current:
-            raise differs(key, state.get(key), current)
+            raise explain(key, state) or differs(key, state.get(key), current)
     if state.get('crc32') != checksum(state):
         raise CorruptError(f'the state was changed after it was written: its "crc32" is '
                            f'{state.get("crc32")}, but the checksum of its content is '

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cached_property
 from typing import Any, Dict, Iterable, Set, Tuple
 
 import numpy as np
@@ -17,7 +18,8 @@ class Batch(Dict[str, Any]):
     A batch can be used wherever a dict can, and is a pytree for JAX and torch. If a JAX function
     also takes a dict of specifications, such as shardings, pass ``dict(batch)``. An object that is
     created from a batch, for example a new dict that a transform returns, does not have these
-    attributes: copy the ones that you need.
+    attributes: copy the ones that you need. The arrays in the attributes are NumPy arrays, whatever
+    the `out` of the loader.
 
     Attributes
     ----------
@@ -26,7 +28,7 @@ class Batch(Dict[str, Any]):
         have the same number of batches. An evaluation must leave them out.
     index : array of int64
         The index of each record in the source: ``source[batch.index]`` reads them again, and
-        `Loader.explain` tells where they come from.
+        `Loader.explain` reports where they come from.
     position : int
         The position in the global order at which the batches of all ranks for this step begin:
         ``loader.seek(batch.position)`` returns to them.
@@ -42,20 +44,46 @@ class Batch(Dict[str, Any]):
     [0] [False] [0] 4
     """
 
-    __slots__ = ('real', 'index', 'position', 'present')
+    # The attributes are computed from _origin when they are read for the first time, since most
+    # programs read none of them.
+    __slots__ = ('__dict__', '_origin')
 
-    real: np.ndarray[Any, np.dtype[np.bool_]]
-    index: np.ndarray[Any, np.dtype[np.int64]]
-    position: int
-    present: Dict[str, np.ndarray[Any, np.dtype[np.bool_]]]
+    # Numbers of type uint64: the position, the number of records that are not padding, and the
+    # index of each record.
+    _origin: bytes
+
+    def _numbers(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
+        try:
+            return np.frombuffer(self._origin, np.uint64)
+        except AttributeError:
+            raise AttributeError('this Batch was not returned by a loader, so nothing describes '
+                                 'its records') from None
+
+    @cached_property
+    def real(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        numbers = self._numbers()
+        return np.arange(len(numbers) - 2) < int(numbers[1])
+
+    @cached_property
+    def index(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        # a source with 2**63 records or more contains no data
+        return self._numbers()[2:].astype(np.int64)
+
+    @cached_property
+    def position(self) -> int:
+        return int(self._numbers()[0])
+
+    @cached_property
+    def present(self) -> Dict[str, np.ndarray[Any, np.dtype[np.bool_]]]:
+        self._numbers()
+        return {}    # the loader has set the attribute if there are marks
 
     def with_values(self, values: Dict[str, Any]) -> Batch:
         """Return a batch with other values and the same attributes."""
         made = Batch(values)
-        made.real = self.real
-        made.index = self.index
-        made.position = self.position
-        made.present = self.present
+        if hasattr(self, '_origin'):
+            made._origin = self._origin
+        made.__dict__.update(self.__dict__)
         return made
 
 
@@ -73,7 +101,7 @@ def _unflatten(names: Tuple[str, ...], values: Iterable[Any]) -> Batch:
 
 
 def register_batches() -> None:
-    """If the program uses JAX or torch, make their pytrees contain the arrays of a batch."""
+    """If the program uses JAX or torch, register batches with it as pytrees."""
     jax: Any = sys.modules.get('jax')
     if 'jax' not in _registered and hasattr(jax, 'tree_util'):
         _registered.add('jax')

@@ -4,7 +4,7 @@
 Differences from the original:
 
 - Mode 1 of `DataLoader` shuffles without replacement. The original samples with replacement, and
-  so misses 37 % of the records in each epoch.
+  so misses 37% of the records in each epoch.
 - Batches and their order do not depend on the number of workers.
 - `close()` always returns, even if there are more workers than batches to prefetch, or if no batch
   has been returned yet.
@@ -29,7 +29,6 @@ from .sources.records import BatchReadable
 from .sources.compared import ComparedByValue
 from .sources import Dataset
 from .field import Field
-from .loader import choose_fields
 from .opening import create
 from .orders import Repeat, Sequential, Shuffle
 from .sources.source import PLACES, zip_sources
@@ -105,7 +104,8 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
     if not isinstance(array, np.ndarray):
         array = np.asarray(array)
     if array.ndim == 0:
-        raise ValueError('array must have at least one axis, which counts the records')
+        raise ValueError('array is a scalar: pass an array with one record per index of its '
+                         'first axis')
     if array.dtype.newbyteorder('=').name not in _core.DTYPES:
         raise TypeError(f'array has the dtype {array.dtype}, which cannot be stored')
     if not isinstance(replace, bool):
@@ -199,7 +199,7 @@ class ARDataset(ComparedByValue, BatchReadable):
 
 
 def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]], Dict[str, Any]]:
-    """Return a transform of batches that applies `transform` to the pair of data and labels."""
+    """Return a batch transform that applies `transform` to the pair of data and labels."""
 
     def on_batch(batch: Dict[str, Any]) -> Dict[str, Any]:
         pair = transform((batch['data'], batch['label']))
@@ -238,7 +238,7 @@ class DataLoader(_core.Loader):
         The number of batches to prefetch: at least 1, and at most 4 for each worker.
     mode : int
         0: sequential. 1: shuffled without replacement in each epoch (the original samples with
-        replacement, and so misses 37 % of the records).
+        replacement, and so misses 37% of the records).
     seed : int
         The seed for mode 1. Equal seeds give equal orders.
     transform : callable
@@ -277,7 +277,10 @@ class DataLoader(_core.Loader):
         # A batch is short only at the end of an epoch of the order, and this order has one
         # practically endless epoch.
         order = Repeat(epoch, _POSITIONS // source.length)
-        choose_fields(source, None)
+        for name, dtype, _ in source.columns:
+            if dtype is None:
+                raise ValueError(f'the records of {name!r} vary in length, which this class does '
+                                 'not support: use a Loader')
         register_batches()
         ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
         return super().__new__(

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
+from ._arrangement import after_arranging, arrangement
 from ._explain import Planner
 from ._loader_stats import LoaderStats
 from ._missing import missing_rules
@@ -31,7 +32,7 @@ _Self = TypeVar('_Self', bound='Loader')
 
 
 def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tuple[str, ...]:
-    """Check that the fields exist and can be batched; return the names of the columns to read."""
+    """Check that the fields exist; return the names of the columns to read."""
     shapes = {name: dtype for name, dtype, _ in source.columns}
     if isinstance(fields, (str, bytes)):
         raise TypeError(f'fields must be a list of names, not the single name {fields!r}')
@@ -54,11 +55,6 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
             raise ValueError(f'fields: {name!r} not found: the source has {known}')
         if name in names[:i]:
             raise ValueError(f'fields: {name!r} is listed twice')
-        if shapes[name] is None:
-            raise ValueError(
-                f'the records of {name!r} vary in length and cannot be batched: '
-                'select other fields'
-            )
     return names
 
 
@@ -129,36 +125,36 @@ class Loader:
     **Passes.** Each ``for`` loop, and each ``iter(loader)``, is a pass: it begins with the first
     batch of an epoch, and has `epochs` epochs; ``len(loader)`` is its number of batches. Its first
     epoch is the one passed to ``set_epoch()`` or, otherwise, the one after the last pass that
-    returned a batch, even if that pass was left by ``break``. With ``epochs=None``, a pass never
-    ends, and the next pass begins with the first epoch that the earlier pass has not begun. Passes
-    are independent: loops over one loader can be nested, and several threads can each have their
-    own. Passes that are in use at the same time each have their own threads and prefetched batches.
-    ``next(loader)`` continues the newest pass, ``peek()`` looks at its next batch, and ``tell()``
-    and ``state_dict()`` describe it. To leave a loop and continue it later, keep its iterator:
-    ``batches = iter(loader)``.
+    returned a batch, even if that pass ended early with ``break``. With ``epochs=None``, a pass
+    never ends, and the next pass begins with the first epoch that the earlier pass has not begun.
+    Passes are independent: loops over one loader can be nested, and several threads can each have
+    their own. Passes that are in use at the same time each have their own threads and prefetched
+    batches. ``next(loader)`` continues the newest pass, ``peek()`` returns its next batch without
+    advancing, and ``tell()`` and ``state_dict()`` describe it. To leave a loop and continue it
+    later, keep its iterator: ``batches = iter(loader)``.
 
     Ranks must be in the same epoch. With `world` greater than 1, beginning a new pass after leaving
     one before its end is therefore an error, unless ``set_epoch()`` was called.
 
     The first pass after ``seek()`` or ``load_state_dict()``, or with `start`, continues at that
     position. The position alone determines where passes end, so a resumed run stops where an
-    uninterrupted run would stop. If only other ranks have records left, that pass has no batches. A
-    Nanoset is a whole training run, and its only pass: after its last batch, or with a `start`
-    beyond it, no loop yields any more batches. Beginning a new pass after leaving that pass before
-    its end is an error, unless ``set_epoch(0)`` was called.
+    uninterrupted run would stop. If only other ranks have records left, that pass has no batches on
+    this rank. A Nanoset is a whole training run, which is a single pass: after its last batch, or
+    with a `start` beyond it, no loop yields any more batches. Beginning a new pass after leaving
+    that pass before its end is an error, unless ``set_epoch(0)`` was called.
 
     **Positions** count the samples that all ranks together have returned from one global order;
     prefetched samples do not count. Each rank reads the positions of an epoch that are congruent to
     `rank` modulo `world`. With a `Budgeted` order, each rank reads the batches whose number in the
     epoch is congruent to `rank` modulo `world`.
 
-    **Ranks of equal length.** All ranks return the same number of batches, of equal sizes, so that
-    collective operations never wait for a rank that has finished. If the last global batch of an
-    epoch does not divide evenly, ranks that are one record short repeat one from the start of the
-    epoch, as in torch's ``DistributedSampler``; with a `Budgeted` order, ranks that are one batch
-    short repeat a batch. ``batch.real`` marks the repeated records. They have no positions: states
-    do not count them, and only the `world` with which the epoch ends determines which records are
-    repeated.
+    **Equal numbers of batches.** All ranks return the same number of batches, of equal sizes, so
+    that collective operations never wait for a rank that has finished. If the last global batch of
+    an epoch cannot be divided evenly among the ranks, those that are one record short repeat one
+    from the start of the epoch, as in torch's ``DistributedSampler``. With a `Budgeted` order,
+    ranks that are one batch short repeat a batch. ``batch.real`` marks the repeated records. They
+    have no positions: states do not count them, and only the `world` with which the epoch ends
+    determines which records are repeated.
 
     **Ranks.** `rank` and `world` are the data-parallel rank and the number of data-parallel ranks,
     not the global rank and the total number of processes; `loaderx.world` returns them. Processes
@@ -183,7 +179,7 @@ class Loader:
         directory names a dataset; any other path names an .npy file, or an .npz file, whose arrays
         are read into memory.
     fields : list of str, optional
-        The fields to read; None: all. Fields whose records differ in length cannot be batched.
+        The fields to read; None: all.
     batch_size : int, optional
         The number of records in a batch of this rank; None: 1. Must not be given with a `Budgeted`
         order, which determines the batches.
@@ -213,12 +209,19 @@ class Loader:
         Whether ranks may differ in the number of their batches and of the records in the last one,
         instead of repeating records. Collective operations after each batch would then wait
         forever.
+    ragged : {'ragged', 'list'}, Pad or dict
+        How to return fields whose records vary in length. 'ragged': as a `Ragged`, without copying
+        the values. 'list': as a list of bytes objects. A `Pad`: as one array, padded to a common
+        length. A dict maps the names of fields to one of these choices; for fields that it does not
+        contain, 'ragged' applies. A `transform` receives the fields in this form.
     skip : list of (int, int)
         Ranges of positions, each as its first position and the one after its last. Batches that
-        begin there, as ``batch.position`` returns it, are not returned; the other batches stay the
-        same, and ``len()`` does not count the skipped ones. To pass over data that makes the loss
-        spike, load a state from before the spike into a loader with `skip`. The ranges are not part
-        of a state: pass them again when the run is resumed.
+        contain any of these positions are not returned; the other batches stay the same, and
+        ``len()`` does not count the skipped ones. To pass over data that makes the loss spike, load
+        a state from before the spike into a loader with `skip`, even with another batch size or
+        number of ranks: ``batch.position`` and `explain` return the position of a batch. Positions
+        count samples, not steps, and over all epochs: in the next epoch, the same records are
+        returned again. The ranges are not part of a state: pass them again when the run is resumed.
     threads : int, optional
         The number of threads that prepare batches, from 0 to 64. With 0, the thread that waits for
         a batch prepares it. None: a number based on the CPUs that the process may use. Must not be
@@ -249,10 +252,10 @@ class Loader:
         if a record of the source has no value in a field that the loader reads; ValueError names
         the field and the record. (If a value of a live dataset becomes missing later, ``next()``
         raises ValueError instead of returning the batch that contains it.) 'mask': zeros stand for
-        missing values, and ``batch.present[field]`` tells which values are present. 'zeros': zeros
-        stand for missing values, and nothing marks them. A number or an array replaces missing
-        values. A dict maps the names of fields to one of these choices; for fields that it does not
-        contain, 'raise' applies. To leave out the records instead, read a `SubsetDataset`.
+        missing values, and ``batch.present[field]`` marks the values that are present. 'zeros':
+        zeros stand for missing values, and nothing marks them. A number or an array replaces
+        missing values. A dict maps the names of fields to one of these choices; for fields that it
+        does not contain, 'raise' applies. To leave out the records instead, read a `SubsetDataset`.
     keys : int, optional
         The seed of ``batch['keys']``, an additional uint64 array of shape ``(records, 2)`` with a
         random key for each record; None: no keys. A key depends only on the seed, the epoch and the
@@ -305,6 +308,7 @@ class Loader:
         drop_last: bool = False,
         uneven: bool = False,
         skip: Iterable[Tuple[int, int]] = (),
+        ragged: Any = 'ragged',
         threads: Optional[int] = None,
         executor: Optional[_core.Executor] = None,
         prefetch_bytes: Optional[int] = None,
@@ -352,6 +356,8 @@ class Loader:
         end = min(count * order_core.length, UINT64_MAX) if ends else UINT64_MAX
         columns = {name: (dtype, shape) for name, dtype, shape in core.columns
                    if name in names and dtype is not None}
+        varying = [name for name, dtype, _ in core.columns if name in names and dtype is None]
+        arrange = arrangement(ragged, varying, names)
         if transform is None:
             output.check(columns, _sizes(
                 order_core.length, None if isinstance(order, Budgeted) else batch_size or 1, rank,
@@ -362,8 +368,8 @@ class Loader:
         if prefetch_bytes is not None:
             prefetch_bytes = natural('prefetch_bytes', prefetch_bytes)
         skipped = _skipped_ranges(skip)
-        change = output.after(transform)
-        rules = missing_rules(missing, columns)
+        change = output.after(after_arranging(arrange, transform))
+        rules = missing_rules(missing, columns, varying)
 
         def open_reader(position: int) -> _core.Loader:
             return _core.Loader(core, order_core, names, batch_size or 0, count, position, rank,
@@ -398,10 +404,11 @@ class Loader:
         -------
         list of dict
             For each record: ``index``, its index in the source; ``real``, False if it is padding;
+            ``position``, the position at which the batch begins, as for `seek` and `skip`;
             with a `Blend`, ``set``, the index of the part that the record comes from; and ``read``,
             a list of pairs, one for each of the sources that are read side by side: the path of the
-            source, or its description if it has no path, and the index of the record in it. Records
-            that are skipped because they are damaged are included.
+            source, or its description if it has no path, and the index of the record in that
+            source. Records that are skipped because they are damaged are included.
 
         Raises
         ------
@@ -415,8 +422,8 @@ class Loader:
         >>> loader = Loader(both, batch_size=2, order=Sequential())
         >>> for record in loader.explain(3):
         ...     print(record)
-        {'index': 6, 'real': True, 'read': [('ndarray int64[4]', 0)]}
-        {'index': 7, 'real': True, 'read': [('ndarray int64[4]', 1)]}
+        {'index': 6, 'real': True, 'position': 6, 'read': [('ndarray int64[4]', 0)]}
+        {'index': 7, 'real': True, 'position': 6, 'read': [('ndarray int64[4]', 1)]}
         >>> loader.explain(2)[1]['read']
         [('wiki.npy', 5)]
         """
@@ -438,7 +445,8 @@ class Loader:
         """Return the batch that ``next()`` returns next, without changing the position.
 
         ``next()``, or the ``for`` loop that begins or continues there, then returns the same
-        object. At the end of a pass, the call raises StopIteration, as ``next()`` does.
+        object; if ``state_dict()`` is called in between, the batch is read again. At the end of a
+        pass, the call raises StopIteration, as ``next()`` does.
 
         Examples
         --------
@@ -456,6 +464,10 @@ class Loader:
         ``load_state_dict()``, it still begins there. A loop that is running continues in its own
         epoch.
 
+        To resume a run, do not call this function before the first loop: a state already says where
+        that loop begins. A state that was saved after the last batch of an epoch says that the next
+        epoch begins, so ``set_epoch()`` with the number of the completed epoch repeats it.
+
         Parameters
         ----------
         epoch : int
@@ -469,6 +481,16 @@ class Loader:
         >>> loader.set_epoch(0)
         >>> [batch['data'].tolist() for batch in loader] == first
         True
+
+        A run of two epochs, resumed from a state that was saved after the last batch of the first:
+
+        >>> loader.load_state_dict(loader.state_dict())
+        >>> while loader.tell() < 2 * 6:
+        ...     for batch in loader:
+        ...         print('epoch', batch.position // 6, 'sample', batch.position)
+        epoch 1 sample 6
+        epoch 1 sample 8
+        epoch 1 sample 10
         """
         self._passes.set_epoch(natural('epoch', epoch))
 
@@ -480,7 +502,7 @@ class Loader:
         self._passes.move(lambda reader: reader.seek(samples))
 
     def tell(self) -> int:
-        """Return the position after the last batch of the newest pass, in samples of all ranks."""
+        """Return the position after the newest pass's last batch, in samples over all ranks."""
         return self._passes.reader.tell()
 
     def state_dict(self) -> Dict[str, Any]:
@@ -488,9 +510,10 @@ class Loader:
 
         The dict contains the position, the identities of the order and the source, and, for
         information only, the batch size, world and number of threads. loaderx-state(5) describes
-        the format.
+        the format. If an older pass has returned a batch after the newest one, a UserWarning says
+        so: a loop that calls ``next(iter(loader))`` is no longer the newest pass.
         """
-        state: Dict[str, Any] = json.loads(self._passes.reader._save())
+        state: Dict[str, Any] = json.loads(self._passes.save())
         return state
 
     def load_state_dict(self, state: Mapping[str, Any], *,
@@ -505,18 +528,19 @@ class Loader:
         state : dict
             A dict that `state_dict` returned.
         changed : {'raise', 'allow'}
-            What to do if records that the loader reads were changed or deleted after the state was
-            saved. 'raise': raise ValueError. 'allow': continue with the records as they are now. If
-            the tables of a dataset were rewritten in the meantime (by a rebalance, a seal or a
-            checkpoint), changes cannot be detected, and a warning is logged instead. The records of
-            a live dataset are not compared.
+            What to do if records that the loader reads were changed, or deleted and replaced by
+            others, after the state was saved. 'raise': raise ValueError. 'allow': continue with the
+            records as they are now. If the tables of a dataset were rewritten in the meantime (by a
+            rebalance, a recovery, a seal or a checkpoint), changes cannot be detected, and a
+            warning is logged instead. The records of a live dataset are not compared.
 
         Raises
         ------
         ValueError
             The state belongs to a different order or source, or records changed; the message names
             the difference. If records were appended to a dataset, open it with the `length` that
-            the message names, and the run continues with the same samples.
+            the message names, and the run continues with the same samples. A dataset that has
+            fewer records must get as many as it had: the order depends on their number.
         LoaderxError
             The state was saved in an unsupported format version.
         CorruptError
@@ -531,11 +555,11 @@ class Loader:
         Returns
         -------
         LoaderStats
-            A dict of numbers, whose `summary` puts them into words. ``batches``: the number of
+            A dict of numbers; its `summary` describes them in words. ``batches``: the number of
             batches returned. ``records`` and ``bytes``: the numbers of records and bytes in these
             batches and in batches whose transform raised an exception. ``failures``: the number of
             batches that failed. ``time_ns``: the time from the first call of ``next()`` to the end
-            of the last, in each pass. ``wait_ns``: the part of that time for which ``next()``
+            of the last, in each pass. ``wait_ns``: the part of that time during which ``next()``
             waited for batches, including the time in which the caller prepared them itself.
             ``fill_ns`` and ``transform_ns``: the time spent filling and transforming batches,
             summed over all threads. ``blocks``: the number of memory blocks created.
@@ -547,7 +571,7 @@ class Loader:
         --------
         >>> loader = Loader(np.arange(10), batch_size=5)
         >>> print(loader.stats())
-        No batch was requested yet.
+        No batch has been requested yet.
         >>> for batch in loader:
         ...     pass
         >>> loader.stats()['records'], loader.stats().summary[:19]

@@ -213,8 +213,8 @@ def remove(path: Path) -> None:
     FileExistsError
         The directory contains something that is not part of the dataset. Nothing was removed.
     CorruptError
-        The file meta.json is damaged, so what belongs to the dataset is unknown. Nothing was
-        removed.
+        The file meta.json is damaged, so it is unknown which files belong to the dataset. Nothing
+        was removed.
 
     Examples
     --------
@@ -230,8 +230,8 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
     """Repair a damaged dataset in place, recover it into a new directory, or report the damage.
 
     A repair in place marks damaged values as missing, removes references to bytes that a chunk
-    lacks, and truncates a damaged log at the first invalid frame, after saving the part to be cut
-    off to a file next to the dataset. Other damage, such as a truncated table, requires `into`.
+    lacks, and truncates a damaged log at the first invalid frame. The part that is cut off is first
+    saved to a file next to the dataset. Other damage, such as a truncated table, requires `into`.
     Readers keep their snapshots; no writer may have the dataset open. If the repair changes the
     dataset in place, it removes the seal.
 

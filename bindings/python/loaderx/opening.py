@@ -46,9 +46,9 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
         The executor whose threads write. By default, the writer creates its own threads.
     replace : bool, optional
         Whether to replace an existing dataset. It is removed once the new, still empty dataset has
-        been created, so none of its records come back if writing the new records fails. Nothing is
+        been created, so its records are lost even if writing the new records fails. Nothing is
         removed if the arguments are invalid, if the existing dataset is open, or if the directory
-        contains anything else.
+        contains anything that is not part of the dataset.
 
     Returns
     -------

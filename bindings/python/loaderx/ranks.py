@@ -93,8 +93,8 @@ def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
     rank, size, where = (_from_torch(group, mesh) or _from_jax() or _from_launcher()
                          or _from_devices() or (0, 1, 'this is the only process'))
     if size % replicas:
-        raise ValueError(f'replicas must divide the number of ranks, {size} ({where}), but is '
-                         f'{replicas}')
+        raise ValueError(f'replicas ({replicas}) must divide the number of ranks, which is {size} '
+                         f'({where})')
     return World(rank // replicas, size // replicas)
 
 

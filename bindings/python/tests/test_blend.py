@@ -350,7 +350,7 @@ BIG = lx.Sequential(n=2**63)
     (lambda: lx.Blend(PARTS, schedule={-5: [1, 1, 0]}), ValueError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule={'5': [1, 1, 0]}), TypeError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule=[(5, [1, 1, 1]), (5, [1, 1, 1])]), ValueError,
-     r'schedule\[1\]\[0\] must be greater than the previous offset, 5'),
+     r'schedule\[1\]\[0\] must be greater than the previous offset \(5\)'),
     (lambda: lx.Blend(PARTS, [1, 1, 1], schedule={0: [1, 1, 0]}), ValueError, 'schedule'),
     (lambda: lx.Blend(PARTS, schedule={180: [1, 1, 0]}), ValueError,
      'schedule contains the offset 180, after the end of an epoch of 180'),

@@ -190,7 +190,7 @@ def test_an_order_of_a_split():
     (lambda: lx.Bucketed([1], batch=0), ValueError, 'batch'),
     (lambda: lx.Bucketed([1], batch=2**60), ValueError, 'batch'),
     (lambda: lx.Bucketed([1], batch=4, bucket=6), ValueError,
-     'bucket must be a multiple of batch, 4, not 6'),
+     r'bucket must be a multiple of batch \(4\), not 6'),
     (lambda: lx.Bucketed([1], batch=4, bucket=0), ValueError, 'bucket'),
     (lambda: lx.Bucketed([1], batch=4, seed=1.0), TypeError, 'seed'),
     (lambda: lx.split(-1, [1]), ValueError, 'n_or_keys'),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Loaders: their batches, their order, and closing."""
 
+import copy
 import gc
 import hashlib
 import json
@@ -262,6 +263,34 @@ def test_batches_are_dicts_with_attributes(data):
     assert made.real.tolist() == [True] * 3
 
 
+@pytest.mark.parametrize('copied', [
+    lambda batch: batch, copy.copy, copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch)),
+    lambda batch: batch.with_values({}),
+])
+def test_attributes_are_still_true_when_the_memory_has_been_reused(copied):
+    with lx.Loader({'x': np.arange(50)}, batch_size=20, order=lx.Shuffle(seed=3), epochs=4, rank=1,
+                   world=2, threads=2, prefetch_bytes=0) as loader:
+        batches = []
+        for number, batch in enumerate(loader):
+            if number % 3 == 0:
+                batch.index[0] += 100
+                batch.real = None
+            batch.clear()
+            batches.append(copied(batch))
+    assert loader.closed and len(batches) == 8
+    whole = lx.Shuffle(n=50, seed=3)
+    for number, batch in enumerate(batches):
+        epoch, last = divmod(number, 2)
+        whole.seek(50 * epoch + 40 * last)
+        expected = whole.take(10 if last else 40)[1::2]
+        changed = 100 if number % 3 == 0 else 0
+        assert batch.index.tolist() == [expected[0] + changed, *expected[1:]]
+        assert batch.index.dtype == np.int64 and batch.index.flags.writeable
+        assert batch.real is None if changed else batch.real.all()
+        assert batch.position == 50 * epoch + 40 * last and batch.present == {}
+        assert batch.index is batch.index and {'index', 'real'} <= set(dir(batch))
+
+
 def test_rejects_an_order_that_is_a_shard(data):
     with pytest.raises(ValueError, match='order'):
         lx.Loader(data, order=lx.Shuffle(n=N, seed=1).shard(0, 2))
@@ -488,12 +517,12 @@ def stats_of(time, wait, fill, transform, **more):
 
 
 @pytest.mark.parametrize('stats, text', [
-    (stats_of(0, 0, 0, 0), 'No batch was requested yet.'),
-    (stats_of(50, 1, 60, 0), 'The consumer waited 2 % of the time (1 of 50 s) for batches: the '
-     'loader keeps up, and the consumer is the limit.'),
-    (stats_of(5, 0.6, 9.87, 1), 'The consumer waited 12 % of the time (0.6 of 5 s) for batches: '
-     'reading is the limit. It took 9.87 s, summed over all threads. More threads,'),
-    (stats_of(5, 4, 1, 9), 'batches: the transform is the limit. It took 9 s, summed over all '
+    (stats_of(0, 0, 0, 0), 'No batch has been requested yet.'),
+    (stats_of(50, 1, 60, 0), 'The consumer waited 2% of the time (1 of 50 s) for batches: the '
+     'loader keeps up, and the consumer is the bottleneck.'),
+    (stats_of(5, 0.6, 9.87, 1), 'The consumer waited 12% of the time (0.6 of 5 s) for batches: '
+     'reading is the bottleneck. It took 9.87 s, summed over all threads. More threads,'),
+    (stats_of(5, 4, 1, 9), 'batches: the transform is the bottleneck. It took 9 s, summed over all '
      'threads, and reading 1 s.'),
     (stats_of(5, 4, 0.2, 0), 'but preparing them took only 0.2 s. Other users of the executor,'),
     (stats_of(5, 4, 5, 0, failures=3, damaged=2), ' Failed batches: 3. Damaged records: 2.'),
@@ -504,13 +533,13 @@ def test_stats_say_who_waits_for_whom(stats, text):
 
 def test_stats_of_a_slow_consumer_and_of_a_slow_transform(data):
     loader = lx.Loader(data, batch_size=100)
-    assert str(loader.stats()) == 'No batch was requested yet.'
+    assert str(loader.stats()) == 'No batch has been requested yet.'
     for _ in loader:
         time.sleep(0.02)
-    assert 'the consumer is the limit' in str(loader.stats())
+    assert 'the consumer is the bottleneck' in str(loader.stats())
     slow = lx.Loader(data, batch_size=100, transform=lambda batch: time.sleep(0.02) or batch)
     list(slow)
-    assert 'the transform is the limit' in str(slow.stats())
+    assert 'the transform is the bottleneck' in str(slow.stats())
 
 
 def test_damage_fails_only_its_batch(tmp_path):

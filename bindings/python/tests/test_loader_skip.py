@@ -9,7 +9,9 @@ from test_explain import N, ORDERS, RANKS
 
 
 def seen(batches):
-    return [(batch.position, batch['data'].tolist(), batch.real.tolist()) for batch in batches]
+    batches = [(batch.position, batch['data'].tolist(), batch.real.tolist()) for batch in batches]
+    ends = [batch[0] for batch in batches[1:]] + [None]
+    return [(*batch, end) for batch, end in zip(batches, ends)]
 
 
 @pytest.mark.parametrize('order', ORDERS.values(), ids=list(ORDERS))
@@ -19,11 +21,11 @@ def test_leaves_out_the_batches_in_the_ranges_and_no_others(order, rank, world):
     if not isinstance(order, lx.Budgeted):
         options['batch_size'] = 4
     ranges = [(9, 31), (70, 71), (80, 104)]
-    kept = [batch for batch in seen(lx.Loader(np.arange(N), **options))
-            if not any(first <= batch[0] < end for first, end in ranges)]
+    kept = [batch[:3] for batch in seen(lx.Loader(np.arange(N), **options))
+            if not any(first < (batch[3] or end) and batch[0] < end for first, end in ranges)]
     skipping = lx.Loader(np.arange(N), skip=ranges, **options)
     assert len(skipping) == len(kept)
-    assert seen(skipping) == kept
+    assert [batch[:3] for batch in seen(skipping)] == kept
 
 
 def test_a_run_resumes_before_the_spike_and_skips_it_on_other_ranks():
@@ -43,6 +45,26 @@ def test_a_run_resumes_before_the_spike_and_skips_it_on_other_ranks():
     assert len(epoch) == len(set(epoch)) == 850
     whole = next(lx.Loader(np.arange(1000), batch_size=1000, order=lx.Shuffle(seed=7)))['data']
     assert set(skipped) == set(whole[300:450])
+
+
+def test_a_range_leaves_out_its_records_with_any_batch_size():
+    options = {'order': lx.Shuffle(seed=7), 'epochs': 1}
+    whole = next(lx.Loader(np.arange(1000), batch_size=1000, **options))['data']
+    for size, world in [(1, 1), (7, 2), (64, 1), (13, 4)]:
+        got = [index for rank in range(world) for batch in lx.Loader(
+            np.arange(1000), batch_size=size, rank=rank, world=world, skip=[(300, 450)], **options)
+            for index in batch['data'][batch.real].tolist()]
+        assert len(got) == len(set(got)) > 850 - 2 * size * world
+        assert not set(got) & set(whole[300:450].tolist())
+
+
+def test_explain_returns_the_position_to_skip():
+    options = {'order': lx.Shuffle(seed=7), 'batch_size': 32}
+    loader = lx.Loader(np.arange(1000), **options)
+    first, end = (loader.explain(step)[0]['position'] for step in (10, 13))
+    batches = [batch['data'].tolist() for batch in loader]
+    skipping = lx.Loader(np.arange(1000), skip=[(first, end)], **options)
+    assert [batch['data'].tolist() for batch in skipping] == batches[:10] + batches[13:]
 
 
 @pytest.mark.parametrize('skip, error, text', [

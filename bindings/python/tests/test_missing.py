@@ -34,6 +34,7 @@ def test_a_missing_label_is_not_class_0(path):
         with pytest.raises(ValueError, match="missing.*'label'|'label'.*missing") as caught:
             lx.Loader(dataset, batch_size=10)
         assert 'record 3' in str(caught.value) and 'mask' in str(caught.value)
+        assert "ds.where(ds['label'].present())" in str(caught.value)
         with lx.Loader(dataset, fields=['image'], batch_size=N) as loader:
             assert next(loader)['image'][:, 1, 1].tolist() == [i % 256 for i in range(N)]
 
@@ -88,7 +89,7 @@ def test_arrays_replace_missing_images(tmp_path):
 
 
 @pytest.mark.parametrize('missing, error, text', [
-    ('zero', ValueError, "missing: 'zero' for the field 'label' is none of 'raise'"),
+    ('zero', ValueError, "missing: 'zero' for the field 'label' is not one of 'raise'"),
     ({'caption': 'mask'}, ValueError, "missing: 'caption' is not a field"),
     ({'label': 0.5}, TypeError, "missing: field 'label'"),
     ({'label': [1, 2]}, ValueError, "missing: field 'label'"),
@@ -128,7 +129,7 @@ def test_a_live_dataset_that_loses_a_value(tmp_path):
         assert next(loader)['label'].tolist() == [0, 1, 2, 3, 4]
         w[8] = {'label': None}
         w.commit()
-        with pytest.raises(ValueError, match='record 8'):
+        with pytest.raises(ValueError, match='record 8.*missing=.*where'):
             next(loader)
         assert next(loader)['label'].tolist() == [10, 11, 12, 13, 14]
         w[8] = {'label': 8}
@@ -170,3 +171,64 @@ def test_torch_raises_as_well(path, workers):
         chosen = Subset(dataset, np.flatnonzero(dataset['label'].present(np.arange(N))))
         batch = next(iter(DataLoader(chosen, batch_size=10, num_workers=workers)))
         assert batch['label'].tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 9, 11]
+
+
+@pytest.mark.parametrize('workers', [0, 2])
+def test_torch_raises_only_for_batches_that_lack_a_value(path, workers):
+    pytest.importorskip('torch')
+    from loaderx.torch import DataLoader, RandomSampler, SequentialSampler, SubsetRandomSampler
+    with lx.open(path) as dataset:
+        chosen = np.flatnonzero(dataset['label'].present()).tolist()
+        loader = DataLoader(dataset, batch_size=10, sampler=SubsetRandomSampler(chosen),
+                            num_workers=workers)
+        assert sorted(sum((batch['label'].tolist() for batch in loader), [])) == chosen
+        complete = dataset.where(dataset['label'].present())
+        loader = DataLoader(complete, batch_size=10, shuffle=True, num_workers=workers)
+        assert sorted(sum((batch['label'].tolist() for batch in loader), [])) == chosen
+        for sampler in RandomSampler(dataset), SequentialSampler(dataset):
+            loader = iter(DataLoader(dataset, batch_size=2, sampler=sampler, num_workers=workers))
+            complete, lacking = [], 0
+            while True:
+                try:
+                    complete += next(loader)['label'].tolist()
+                except StopIteration:
+                    break
+                except ValueError as error:
+                    lacking += 1
+                    assert 'missing=' not in str(error)
+                    text = str(error)
+            assert len(complete) == N - 2 * lacking and set(complete) <= set(chosen)
+        assert lacking == sum(map(lacks, range(N))) and "'label'" in text
+        assert 'record 997' in text and "ds.where(ds['label'].present())" in text
+
+
+def test_torch_reads_the_newest_marks_of_a_live_dataset(tmp_path):
+    pytest.importorskip('torch')
+    from loaderx.torch import DataLoader
+    w = lx.create(tmp_path / 'd', {'label': lx.Field('int64')})
+    w.extend({'label': np.arange(20)})
+    w.commit()
+    with lx.open(tmp_path / 'd', live=True) as dataset:
+        batches = iter(DataLoader(dataset, batch_size=5))
+        assert next(batches)['label'].tolist() == [0, 1, 2, 3, 4]
+        w[8] = {'label': None}
+        w.commit()
+        with pytest.raises(ValueError, match='record 8.*where') as caught:
+            next(batches)
+        assert 'missing=' not in str(caught.value)
+        assert next(batches)['label'].tolist() == [10, 11, 12, 13, 14]
+    w.close()
+
+
+def test_the_classes_of_the_original_name_a_way_out(tmp_path):
+    from loaderx.compat import DataLoader
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as w:
+        w.extend({'x': [0, None, 2, 3]})
+    with lx.open(tmp_path / 'd') as dataset:
+        labels = np.arange(4)
+        with pytest.raises(ValueError, match="'data', record 1.*where") as caught:
+            DataLoader(dataset, labels, batch_size=2, mode=0)
+        assert 'mask' not in str(caught.value)
+        present = dataset['x'].present()
+        with DataLoader(dataset.where(present), labels[present], batch_size=3, mode=0) as loader:
+            assert next(loader)['data'].tolist() == [0, 2, 3]

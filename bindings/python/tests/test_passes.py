@@ -196,7 +196,7 @@ def test_set_epoch_keeps_the_place_of_a_resumed_run_within_the_epoch(data):
 
 
 def test_set_epoch_names_what_it_refuses(data):
-    with pytest.raises(ValueError, match='multiple of epochs, 3.*seek'):
+    with pytest.raises(ValueError, match='multiple of 3, the number of epochs.*seek'):
         make(data, epochs=3).set_epoch(4)
     for wrong, error in (-1, ValueError), (1.5, TypeError), (True, TypeError), (2**62, ValueError):
         with pytest.raises(error, match='epoch'):
@@ -281,10 +281,14 @@ def test_states_describe_the_newest_pass(data):
     outer = iter(loader)
     next(outer)
     inner = iter(loader)
-    next(inner), next(inner), next(outer)
+    next(inner), next(inner)
     assert loader.tell() == loader.state_dict()['position'] == N + 2 * SIZE
+    next(outer)
+    with pytest.warns(UserWarning, match='older pass'):
+        state = loader.state_dict()
+    assert loader.tell() == state['position'] == N + 2 * SIZE
     resumed = make(data)
-    resumed.load_state_dict(loader.state_dict())
+    resumed.load_state_dict(state)
     assert labels(resumed) == labels(inner) == epoch(1)[2:]
     assert labels(outer) == epoch(0)[2:]
 
@@ -462,6 +466,26 @@ def test_a_transform_cannot_begin_a_pass_or_peek(data):
             loader.close()
 
 
+@pytest.mark.parametrize('threads', [0, 2])
+def test_a_transform_that_closes_its_loader_ends_no_pass(data, threads):
+    def transform(batch):
+        if batch['label'][0] == epoch(0)[3][0]:
+            loader.close()
+        return batch
+
+    loader = make(data, threads=threads, transform=transform, prefetch_bytes=0)
+    held = [iter(loader) for _ in range(3)]
+    for iterator in held:
+        next(iterator)
+    for iterator in held:
+        with pytest.raises(lx.LoaderxError, match='transform') as caught:
+            labels(iterator)
+        assert caught.value.status == 'LX_ERR_STATE' and not loader.closed
+    for iterator in held:
+        assert labels(iterator) == epoch(0)[4:]
+    loader.close()
+
+
 def test_an_abandoned_pass_costs_no_second_reader(data):
     loader = make(data, transform=lambda batch: time.sleep(0.001) or batch)
     for number in range(5):
@@ -535,3 +559,74 @@ def test_any_sequence_of_calls_follows_the_rules(calls):
     check(next(iter(loader)), model.next(model.iterate()))
     assert len(loader._passes._readers) <= len(held) + 1    # the others are closed
     loader.close()
+
+
+# ---- resumption
+
+
+def test_a_state_that_does_not_describe_the_running_loop_is_a_warning(data):
+    loader = make(data)
+    for number, _ in enumerate(loader):
+        if number == 1:
+            next(iter(loader))    # a look at a batch
+        elif number == 2:
+            with pytest.warns(UserWarning, match=r'older pass.*newest.*peek\(\)') as caught:
+                assert loader.state_dict()['position'] == N + SIZE
+            assert caught[0].filename == __file__
+            loader.seek(0)
+            loader.state_dict()    # it was moved on purpose
+    loader.state_dict()
+
+
+@pytest.mark.filterwarnings('error')
+def test_a_state_of_the_pass_in_use_is_no_warning(data):
+    loader = make(data)
+    held = iter(loader)
+    next(held)
+    for _ in loader:
+        loader.state_dict()
+    take(loader, 2)
+    loader.state_dict()
+    next(held)
+    loader.set_epoch(5)
+    loader.state_dict()
+    next(held)
+    loader.load_state_dict(make(data).state_dict())
+    loader.state_dict()
+    next(held)
+    next(loader)
+    loader.state_dict()
+    for _ in zip(iter(loader), loader):
+        loader.state_dict()
+    for _ in loader:
+        for _ in loader:
+            pass
+        loader.state_dict()
+    loader.state_dict()
+    del held
+    loader.state_dict()
+
+
+@pytest.mark.parametrize('options', [{}, {'drop_last': True}, {'rank': 1, 'world': 3}])
+def test_a_run_resumes_without_the_number_of_its_epoch(options):
+    def run(state, seen):
+        """Yield each state that a program may save, as in doc/from-torch.md."""
+        loader = make({'label': np.arange(N)}, **options)
+        if state is not None:
+            loader.load_state_dict(state)
+        while loader.tell() < 3 * N:
+            for batch in loader:
+                seen.append((batch.position // N, batch['label'].tolist()))
+                yield loader.state_dict(), len(seen)
+            yield loader.state_dict(), len(seen)
+
+    whole = []
+    states = list(run(None, whole))
+    assert {number for number, _ in whole} == {0, 1, 2}
+    if 'drop_last' in options:
+        del states[-2]    # it does not count the samples left out
+    for state, count in states:
+        rest = []
+        for _ in run(state, rest):
+            pass
+        assert rest == whole[count:]

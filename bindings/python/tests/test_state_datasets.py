@@ -135,13 +135,20 @@ def test_tokens_in_a_field_continue_on_the_old_length(tmp_path):
 
 def test_a_shrunken_dataset_is_reported(tmp_path):
     path = make(tmp_path / 'd')
-    state, _ = a_state(lx.Dataset(path))
+    state, before = a_state(lx.Dataset(path))
+    with pytest.raises(ValueError, match='opened with length=99, but .*: open it with length=100'):
+        resumed(lx.Dataset(path, length=99), state)
     with lx.open(path, 'r+') as writer:
         del writer[99]
-    with pytest.raises(ValueError, match='only 99 records, but had 100'):
-        resumed(lx.Dataset(path), state)
+    for changed in ('raise', 'allow'):
+        with pytest.raises(ValueError, match='only 99 records, but had 100 .* even if changed '
+                                             'records are allowed: append records until there are '
+                                             "100 again, and allow changed records with "):
+            resumed(lx.Dataset(path), state, changed=changed)
     with pytest.raises(ValueError, match='length is 100, but the dataset has only 99 records'):
         lx.Dataset(path, length=100)
+    append(path, 1)
+    assert len(resumed(lx.Dataset(path), state, changed='allow')) == len(before)
 
 
 def test_another_dataset_is_reported_as_such(tmp_path):
@@ -278,6 +285,18 @@ def test_rewritten_tables_cause_a_warning(tmp_path, caplog):
     caplog.clear()
     assert resumed(lx.Dataset(path), state, changed='allow') == expected
     assert not caplog.text
+
+
+def test_a_recovery_causes_a_warning(tmp_path, caplog):
+    path = make(tmp_path / 'd')
+    change(path, 5)
+    state, expected = a_state(lx.Dataset(path))
+    lx.repair(path, into=tmp_path / 'new')
+    lx.remove(path)
+    (tmp_path / 'new').rename(path)
+    with caplog.at_level(logging.WARNING):
+        assert resumed(lx.Dataset(path), state) == expected
+    assert 'not known whether records changed' in caplog.text
 
 
 def test_a_seal_without_changes_causes_no_warning(tmp_path, caplog):

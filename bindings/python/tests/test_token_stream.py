@@ -186,6 +186,40 @@ def test_reads_only_the_files_it_needs_to_continue(tokenizer):
     assert requested[0] == state['position'] > 1000 and len(requested) < 500
 
 
+@pytest.mark.parametrize('order', [
+    None, lx.Shuffle(seed=3), lx.Repeat(lx.Shuffle(seed=3), 2), lx.Padded(lx.Shuffle(seed=3), 7),
+    lx.Slice(lx.Blocks(block=8, seed=3), 5, 90)])
+def test_continues_on_the_old_length(path, tokenizer, order):
+    def stream(**length):
+        return lx.TokenStream(lx.Dataset(path, **length), tokenizer, 32, field='text', order=order)
+
+    with stream() as first:
+        next(first)
+        state = through_json(first.state_dict())
+        expected = rows(first)
+    with lx.open(path, 'a') as writer:
+        writer.append(text=b'more', n=1)
+    with stream() as grown, pytest.raises(ValueError, match=(
+            'set: the dataset has 121 records, but had 120 when .* open it with length=120')):
+        grown.load_state_dict(state)
+    with stream(length=len(TEXTS)) as again:
+        again.load_state_dict(state)
+        assert rows(again) == expected
+    with stream(length=119) as short, pytest.raises(ValueError, match='only 119 records'):
+        short.load_state_dict(state)
+    other = lx.TokenStream(lx.Dataset(path), tokenizer, 32, field='text', order=lx.Random(seed=9))
+    with other, pytest.raises(ValueError, match='"order" is'):
+        other.load_state_dict(state)
+
+
+def test_names_another_dataset_before_its_length(path, tokenizer, tmp_path):
+    with lx.create(tmp_path / 'other', {'text': lx.Field(bytes)}) as writer:
+        writer.append(text=b'text')
+    state = lx.TokenStream(path, tokenizer, 32).state_dict()
+    with pytest.raises(ValueError, match='"order" is|"data" is'):
+        lx.TokenStream(tmp_path / 'other', tokenizer, 32).load_state_dict(state)
+
+
 @pytest.mark.parametrize('change, message', [
     ({'tokenizer': 500}, '"tokenizer" is .* in the state, but .* here'),
     ({'texts': TEXTS[:-1]}, '"order" is .*"length": 120|"order" is .*\'length\': 120'),
@@ -286,7 +320,9 @@ def test_passes_on_user_exceptions(tokenizer):
                            ([{'text': 'a'}], 'not dict; pass field if texts are dicts')]:
         with pytest.raises(TypeError, match=message):
             lx.TokenStream(wrong, tokenizer, 20)
-    late = lx.TokenStream(['a'] * 20, tokenizer, 20, order=lx.Sequential(n=30))
+    texts = ['a'] * 30
+    late = lx.TokenStream(texts, tokenizer, 20, order=lx.Sequential(n=30))
+    del texts[20:]
     with pytest.raises(IndexError, match='index 20 is out of range: there are only 20 texts'):
         rows(late)
 
@@ -447,7 +483,7 @@ def test_the_interpreter_ends_while_it_runs():
     ({'texts': 'no folder'}, FileNotFoundError, 'no folder'),
     ({'texts': iter(TEXTS)}, TypeError, 'texts must be a Dataset'),
     ({'tokenizer': 'none.json'}, FileNotFoundError, 'none.json'),
-    ({'order': lx.Sequential(n=4).shard(0, 2)}, ValueError, 'order is rank 0 of 2'),
+    ({'order': lx.Sequential(n=4).shard(0, 2)}, ValueError, 'rank 0 of 2'),
 ])
 def test_rejects_invalid_arguments(tokenizer, how, kind, message):
     arguments = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 8, **how}

@@ -323,3 +323,39 @@ def test_a_state_names_the_epoch_that_was_set(batches, workers):
     second = lt.DataLoader(range(20), 2, sampler=data.DistributedSampler(range(20), 2, 0))
     second.load_state_dict(state)
     assert run(second, 1) == run(first, 1)
+
+
+class Doubled(lx.SubsetDataset):
+    """A wrapper that has the type of a dataset of the library, but no records of its own."""
+
+    def __init__(self, wrapped):
+        self.wrapped = wrapped
+
+    def __len__(self):
+        return len(self.wrapped)
+
+    def __getitem__(self, index):
+        return 2 * self.wrapped[index]
+
+
+@pytest.mark.parametrize('workers', [0, 2])
+def test_a_subclass_needs_no_records_of_its_own(workers):
+    dataset = Doubled(lx.SubsetDataset(lx.NPDataset(np.arange(6)), [5, 3, 1]))
+    for part in dataset, data.ConcatDataset([dataset]), data.Subset(dataset, [0, 1, 2]):
+        loader = lt.DataLoader(part, batch_size=2, num_workers=workers)
+        batches = iter(loader)
+        assert next(batches).tolist() == [10, 6]
+        again = lt.DataLoader(part, batch_size=2, num_workers=workers)
+        again.load_state_dict(through_json(loader.state_dict()))
+        assert [batch.tolist() for batch in again] == [[2]]
+
+
+def test_a_subclass_that_reads_its_base_class_needs_its_records():
+    class Unset(lx.SubsetDataset):
+        def __init__(self):
+            pass
+
+    for use in lt.DataLoader, len, lambda dataset: dataset[0]:
+        with pytest.raises(AttributeError, match=r'Unset .*super\(\).__init__\(\)'):
+            use(Unset())
+    assert not hasattr(Unset(), '_source')

@@ -120,7 +120,7 @@ def test_a_worker_has_worker_info():
 def test_init_is_refused():
     """It usually seeds the global generators, which are also those of the training loop."""
     for more in {'worker_init_fn': print}, {'multiprocessing_context': 'fork', 'num_workers': 1}:
-        with pytest.raises(ValueError, match=f"workers='threads' excludes {[*more][0]}"):
+        with pytest.raises(ValueError, match=f"combined with {[*more][0]}"):
             threaded(Pairs(), **more)
     with pytest.raises(ValueError, match="must be 'threads', 'processes' or None, not 'fork'"):
         lt.DataLoader(Pairs(), workers='fork')

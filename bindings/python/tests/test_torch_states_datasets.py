@@ -79,6 +79,27 @@ def test_continues_on_the_old_length(tmp_path, kind, workers):
     assert numbers(again) == expected
 
 
+@pytest.mark.parametrize('sampler', [
+    lt.SequentialSampler, lt.RandomSampler, lambda dataset: lt.DistributedSampler(dataset, 2, 0)])
+def test_a_sampler_alone_continues_on_the_old_length(tmp_path, sampler):
+    path = make(tmp_path / 'd')
+    passed = iter(first := sampler(lx.Dataset(path)))
+    next(passed)
+    state = first.state_dict()
+    expected = list(passed)
+    append(path)
+    with pytest.raises(ValueError, match='d: the dataset has 67 records, but had 60 when .* open '
+                                         'it with length=60'):
+        sampler(lx.Dataset(path)).load_state_dict(state)
+    again = sampler(lx.Dataset(path, length=N))
+    again.load_state_dict(state)
+    assert list(again) == expected
+    with pytest.raises(ValueError, match='d: the dataset has only 50 records, but had 60 when'):
+        sampler(lx.Dataset(path, length=50)).load_state_dict(state)
+    with pytest.raises(ValueError, match='has 67 records, but had 60 when .* first 60.* length='):
+        sampler(data.ConcatDataset([range(60), range(7)])).load_state_dict(state)
+
+
 @pytest.mark.parametrize('kind', sorted(KINDS))
 def test_reports_changed_records(tmp_path, kind):
     path, source = make(tmp_path / 'd'), KINDS[kind]

@@ -128,16 +128,16 @@ LX_API lx_status lx_megatron_options_set_eod(lx_megatron_options *options, int64
                                              lx_error *error);
 
 /**
- * Sets whether each occurrence of the token of lx_megatron_options_set_eod() ends a piece, as with
- * Megatron's reset_position_ids and reset_attention_mask. With false, the default, a piece ends
- * where its document ends.
+ * Sets whether each occurrence of the token set with lx_megatron_options_set_eod() ends a piece, as
+ * with Megatron's reset_position_ids and reset_attention_mask. With false, the default, a piece
+ * ends where its document ends.
  */
 LX_API lx_status lx_megatron_options_set_split_at_eod(lx_megatron_options *options, bool split,
                                                       lx_error *error);
 
 /**
- * Sets whether the loss mask is 0 where the input is the token of lx_megatron_options_set_eod(), as
- * with Megatron's eod_mask_loss; the default is false.
+ * Sets whether the loss mask is 0 where the input is the token set with
+ * lx_megatron_options_set_eod(), as with Megatron's eod_mask_loss; the default is false.
  */
 LX_API lx_status lx_megatron_options_set_mask_eod(lx_megatron_options *options, bool mask,
                                                   lx_error *error);
@@ -160,7 +160,8 @@ LX_API lx_status lx_megatron_options_set_tables(lx_megatron_options *options, co
  * Creates a source in which record i is the text of GPTDataset[i]: sequence_length + 1 tokens, or
  * sequence_length without the extra token, in the column "tokens". As in Megatron, padding
  * continues the last piece, so the segment number of padding is not 0. With the extra token, if the
- * last piece before the padding is a single token, that token belongs to the piece before it.
+ * last piece before the padding consists of a single token, that piece is merged into the previous
+ * one.
  *
  * The source uses 4 bytes for each document of each epoch, and 12 bytes for each sample; if there
  * are 2^32 or more of either, it uses 8 and 24 bytes. Creating the source reads the lengths of

@@ -130,11 +130,21 @@ static lx_status fail_length(const lx__dataset_use *use, uint64_t then, uint64_t
                          " when the state was saved: to continue with those, open the dataset with "
                          "length=%" PRIu64 "; otherwise, start without the state",
                          now, then, then);
+    else if (use->dataset != NULL && use->dataset->options.length == now)
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "the dataset was opened with length=%" PRIu64 ", but had %" PRIu64
+                         " records when the state was saved: open it with length=%" PRIu64
+                         ", or start without the state",
+                         now, then, then);
     else
         status = lx_fail(error, LX_ERR_MISMATCH,
                          "the dataset has only %" PRIu64 " records, but had %" PRIu64
-                         " when the state was saved: start without the state",
-                         now, then);
+                         " when the state was saved; the order of a run depends on the number of "
+                         "records, so the run cannot continue with fewer, even if changed records "
+                         "are allowed: append records until there are %" PRIu64
+                         " again, and allow changed records with changed='allow'; or start without "
+                         "the state",
+                         now, then, then);
     if (use->dataset != NULL)
         lx_error_locate(error, lx_dataset_get_path(use->dataset), NULL, LX_NONE, LX_NONE);
     return status;
@@ -223,7 +233,8 @@ static void compare_field(findings *found, const lx_field *field, const json_t *
         found->changed = field;
 }
 
-/** Compares the digests of the fields that are read. A field that was added since has none. */
+/** Compares the digests of the fields that are read. A field that was added after the state was
+ * saved has no digest in it. */
 static lx_status match_digests(const lx__dataset_use *use, const json_t *fields,
                                const lx__row_digest *digest, lx_error *error)
 {
@@ -256,13 +267,14 @@ static lx_status compare_digests(const lx__dataset_use *use, const json_t *saved
     if (tables == digest.table_generation)
         status = match_digests(use, fields, &digest, error);
     else
-        warn_unknown(use, "its tables were written anew by a rebalance, a seal or a checkpoint");
+        warn_unknown(use, "its tables were rewritten by a rebalance, a recovery, a seal or a "
+                          "checkpoint");
     lx__row_digest_free(&digest);
     return status;
 }
 
-/** Fails if a name that is read belongs to another field than when the state was saved. Snapshots
- * do not tell, because renaming a field commits nothing. */
+/** Fails if a field that is read has a name that belonged to a different field when the state was
+ * saved. Comparing snapshots cannot detect this, because renaming a field commits nothing. */
 static lx_status match_names(const lx__dataset_use *use, const json_t *saved, lx_error *error)
 {
     const lx_schema *schema = lx_dataset_get_schema(use->dataset);
@@ -291,7 +303,7 @@ static lx_status match_records(void *user, const lx__dataset_use *use, lx_error 
         return status;
     if (json_object_get(saved, "fields") != NULL)
         return compare_digests(use, saved, error);
-    warn_unknown(use, "the state is that of a live dataset");
+    warn_unknown(use, "the state was saved from a live dataset");
     return LX_OK;
 }
 

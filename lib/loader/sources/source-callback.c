@@ -11,10 +11,21 @@
 typedef struct callback_source {
     lx_source source;
     lx_fill_function fill;
+    lx_sizes_function sizes;
+    lx_fill_bytes_function fill_bytes;
     lx_release_function release;
     void *user;
     char *identity;
 } callback_source;
+
+/** Passes on the status that a callback returned. */
+static lx_status pass_on(lx_error *theirs, lx_status status, const char *name, lx_error *error)
+{
+    status = lx__error_return(theirs, status, name);
+    theirs->status = status;
+    lx__error_propagate(error, theirs);
+    return status;
+}
 
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error)
@@ -22,10 +33,31 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     callback_source *self = (callback_source *)source;
     lx_error theirs = LX_ERROR_INIT;
     lx_status status = self->fill(indices, count, targets, self->user, &theirs);
-    status = lx__error_return(&theirs, status, "fill");
-    theirs.status = status;
-    lx__error_propagate(error, &theirs);
+    return pass_on(&theirs, status, "fill", error);
+}
+
+static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                           uint64_t *offsets, lx_error *error)
+{
+    callback_source *self = (callback_source *)source;
+    lx_error theirs = LX_ERROR_INIT;
+    lx_status status = self->sizes(column, indices, count, offsets, self->user, &theirs);
+    status = pass_on(&theirs, status, "sizes", error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        if (offsets[0] != 0 || offsets[i + 1] < offsets[i])
+            status = lx_fail(error, LX_ERR_CALLBACK,
+                             "the source's function for sizes returned offsets that do not begin "
+                             "with 0, or decrease");
     return status;
+}
+
+static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                            const uint64_t *offsets, void *out, lx_error *error)
+{
+    callback_source *self = (callback_source *)source;
+    lx_error theirs = LX_ERROR_INIT;
+    lx_status status = self->fill_bytes(column, indices, count, offsets, out, self->user, &theirs);
+    return pass_on(&theirs, status, "fill_bytes", error);
 }
 
 static int describe(const lx_source *source, json_t *object)
@@ -44,8 +76,12 @@ static void dispose(lx_source *source)
     lx__free(self->identity);
 }
 
-static const lx__source_class class = {
-    .kind = "own", .fill = fill, .describe = describe, .dispose = dispose};
+static const lx__source_class class = {.kind = "own",
+                                       .fill = fill,
+                                       .get_sizes = get_sizes,
+                                       .fill_bytes = fill_bytes,
+                                       .describe = describe,
+                                       .dispose = dispose};
 
 static lx_status check_arguments(const lx_source_options *options, size_t column_count,
                                  lx_error *error)
@@ -80,10 +116,10 @@ lx_status lx_source_new(uint64_t length, const lx_column_info *columns, size_t c
         status = lx__fail_memory(error, "a source");
     for (size_t i = 0; status == LX_OK && i < column_count; i++) {
         status = lx__source_set_column(made, i, columns[i].name, &columns[i], error);
-        if (status == LX_OK && made->columns[i].size == LX_NONE) {
+        if (status == LX_OK && made->columns[i].size == LX_NONE && options->sizes == NULL) {
             status = lx_fail(error, LX_ERR_ARGUMENT,
-                             "the records of this column vary in length, which only datasets "
-                             "support: give the column a fixed-size dtype and a shape");
+                             "the records of this column vary in size: set the functions that read "
+                             "such columns, or give the column a fixed-size dtype and a shape");
             lx_error_locate(error, NULL, columns[i].name, LX_NONE, LX_NONE);
         }
     }
@@ -94,6 +130,8 @@ lx_status lx_source_new(uint64_t length, const lx_column_info *columns, size_t c
         return status;
     }
     self->fill = options->fill;
+    self->sizes = options->sizes;
+    self->fill_bytes = options->fill_bytes;
     self->release = options->release;
     self->user = options->user;
     *source = made;

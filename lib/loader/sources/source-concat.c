@@ -10,7 +10,7 @@
 /* Number of records that are sorted by part at a time. */
 #define BLOCK LX__SOURCE_BLOCK
 /* Bytes of one part's records that are read together and then scattered to their rows: they stay in
- * the first-level cache meanwhile. A longer record is read directly into its row. */
+ * the first-level cache in the meantime. A longer record is read directly into its row. */
 #define TOGETHER 16384
 
 typedef struct concat_source {
@@ -22,16 +22,16 @@ typedef struct concat_source {
 /** Records to read, sorted by part. */
 typedef struct block {
     size_t count;
-    uint32_t part[BLOCK];   /* of each record */
-    uint64_t index[BLOCK];  /* of the record in its part */
+    uint32_t part[BLOCK];   /* the part of each record */
+    uint64_t index[BLOCK];  /* the index of each record within its part */
     uint16_t sorted[BLOCK]; /* rows of the block, sorted by part */
 } block;
 
 /** One read of one part. */
 typedef struct job {
     lx_source *part;
-    const lx_target *targets; /* of the block's first record */
-    lx_target *aimed;         /* scratch, one target per column */
+    const lx_target *targets; /* the targets for the block's first record */
+    lx_target *aimed;         /* scratch memory: one target per column */
     const block *block;
 } job;
 
@@ -82,6 +82,25 @@ static void make_block(const concat_source *self, const uint64_t *indices, size_
         sort_by_digit(b, shift, b->sorted, other);
         memcpy(b->sorted, other, count * sizeof *other);
     }
+}
+
+/** Counts the records of the same part that follow each other in the sorted block. */
+static size_t count_of_part(const block *b, size_t first)
+{
+    size_t count = 1;
+    while (first + count < b->count &&
+           b->part[b->sorted[first + count]] == b->part[b->sorted[first]])
+        count++;
+    return count;
+}
+
+/** Lists the indices, in their part, of these records, and returns their number. */
+static size_t list_part(const block *b, size_t first, uint64_t *indices)
+{
+    size_t count = count_of_part(b, first);
+    for (size_t i = 0; i < count; i++)
+        indices[i] = b->index[b->sorted[first + i]];
+    return count;
 }
 
 /* ---- reading */
@@ -155,14 +174,12 @@ static lx_status read_block(const concat_source *self, const block *b, const lx_
                             lx_target *aimed, lx_error *error)
 {
     lx_status status = LX_OK;
-    for (size_t first = 0, end; status == LX_OK && first < b->count; first = end) {
-        uint32_t part = b->part[b->sorted[first]];
-        for (end = first + 1; end < b->count && b->part[b->sorted[end]] == part;)
-            end++;
-        job j = {self->parts.parts[part], targets, aimed, b};
+    for (size_t first = 0, here; status == LX_OK && first < b->count; first += here) {
+        job j = {self->parts.parts[b->part[b->sorted[first]]], targets, aimed, b};
+        here = count_of_part(b, first);
         for (size_t i = 0; status == LX_OK && i < j.part->column_count; i++)
             if (targets[i].data != NULL)
-                status = read_part(&j, i, b->sorted + first, end - first, error);
+                status = read_part(&j, i, b->sorted + first, here, error);
     }
     return status;
 }
@@ -182,6 +199,101 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
 }
 
+/* ---- records that vary in size */
+
+/** Gets the sizes of the block's records, in the order of the rows. */
+static lx_status get_block_sizes(const concat_source *self, size_t column, const block *b,
+                                 uint64_t *sizes, lx_error *error)
+{
+    uint64_t indices[BLOCK], offsets[BLOCK + 1];
+    lx_status status = LX_OK;
+    for (size_t first = 0, here; status == LX_OK && first < b->count; first += here) {
+        const uint16_t *at = b->sorted + first;
+        lx_source *part = self->parts.parts[b->part[at[0]]];
+        here = list_part(b, first, indices);
+        status = part->class->get_sizes(part, column, indices, here, offsets, error);
+        for (size_t i = 0; status == LX_OK && i < here; i++)
+            sizes[at[i]] = offsets[i + 1] - offsets[i];
+    }
+    return status;
+}
+
+static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                           uint64_t *offsets, lx_error *error)
+{
+    uint64_t sizes[BLOCK];
+    lx_status status = LX_OK;
+    block b;
+    offsets[0] = 0;
+    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
+        here = count - at < BLOCK ? count - at : BLOCK;
+        make_block((const concat_source *)source, indices + at, here, &b);
+        status = get_block_sizes((const concat_source *)source, column, &b, sizes, error);
+        for (size_t i = 0; status == LX_OK && i < here; i++)
+            offsets[at + i + 1] = offsets[at + i] + sizes[i];
+    }
+    return status;
+}
+
+/** Counts the records, scattered over the block, that fit together into TOGETHER bytes, and sets
+ * their offsets there. */
+static size_t choose_together(const uint16_t *at, size_t count, const uint64_t *offsets,
+                              uint64_t *into)
+{
+    size_t chosen = 0;
+    into[0] = 0;
+    for (; chosen < count; chosen++) {
+        uint64_t size = offsets[at[chosen] + 1] - offsets[at[chosen]];
+        if (size > TOGETHER - into[chosen])
+            break;
+        into[chosen + 1] = into[chosen] + size;
+    }
+    return chosen;
+}
+
+/** Reads records of one part: a run of consecutive rows, or short records together. Returns the
+ * number of records in @p done. */
+static lx_status fill_some(lx_source *part, size_t column, const block *b, const uint16_t *at,
+                           size_t count, const uint64_t *offsets, uint8_t *out, size_t *done,
+                           lx_error *error)
+{
+    _Alignas(64) uint8_t bytes[TOGETHER];
+    uint64_t indices[BLOCK], into[BLOCK + 1];
+    size_t run = length_of_run(at, count), together = 0;
+    if (run < count)
+        together = choose_together(at, count, offsets, into);
+    if (together <= run) {
+        *done = run;
+        return part->class->fill_bytes(part, column, &b->index[at[0]], run, offsets + at[0], out,
+                                       error);
+    }
+    *done = together;
+    for (size_t i = 0; i < together; i++)
+        indices[i] = b->index[at[i]];
+    lx_status status = part->class->fill_bytes(part, column, indices, together, into, bytes, error);
+    for (size_t i = 0; status == LX_OK && i < together; i++)
+        memcpy(out + offsets[at[i]], bytes + into[i], (size_t)(into[i + 1] - into[i]));
+    return status;
+}
+
+static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                            const uint64_t *offsets, void *out, lx_error *error)
+{
+    const concat_source *self = (const concat_source *)source;
+    lx_status status = LX_OK;
+    block b;
+    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
+        here = count - at < BLOCK ? count - at : BLOCK;
+        make_block(self, indices + at, here, &b);
+        for (size_t first = 0, done; status == LX_OK && first < here; first += done) {
+            lx_source *part = self->parts.parts[b.part[b.sorted[first]]];
+            status = fill_some(part, column, &b, b.sorted + first, count_of_part(&b, first),
+                               offsets + at, out, &done, error);
+        }
+    }
+    return status;
+}
+
 /* ---- missing values */
 
 static bool may_be_missing(const lx_source *source, size_t column)
@@ -199,14 +311,13 @@ static lx_status mark_block(const concat_source *self, size_t column, const bloc
     uint64_t indices[BLOCK];
     uint8_t marks[BLOCK];
     lx_status status = LX_OK;
-    for (size_t first = 0, end; status == LX_OK && first < b->count; first = end) {
-        uint32_t part = b->part[b->sorted[first]];
-        for (end = first; end < b->count && b->part[b->sorted[end]] == part; end++)
-            indices[end - first] = b->index[b->sorted[end]];
-        status = lx__source_mark_present(self->parts.parts[part], column, indices, end - first,
-                                         marks, error);
-        for (size_t i = first; status == LX_OK && i < end; i++)
-            present[b->sorted[i]] = marks[i - first];
+    for (size_t first = 0, here; status == LX_OK && first < b->count; first += here) {
+        const uint16_t *at = b->sorted + first;
+        lx_source *part = self->parts.parts[b->part[at[0]]];
+        here = list_part(b, first, indices);
+        status = lx__source_mark_present(part, column, indices, here, marks, error);
+        for (size_t i = 0; status == LX_OK && i < here; i++)
+            present[at[i]] = marks[i];
     }
     return status;
 }
@@ -244,6 +355,8 @@ static void dispose(lx_source *source)
 
 static const lx__source_class class = {.kind = "concat",
                                        .fill = fill,
+                                       .get_sizes = get_sizes,
+                                       .fill_bytes = fill_bytes,
                                        .may_be_missing = may_be_missing,
                                        .mark_present = mark_present,
                                        .describe = lx__source_parts_describe,

@@ -12,8 +12,8 @@ static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
     lx_status status = lx__npy_read(file, &npy, error);
     if (status == LX_OK && npy.ndim == 0)
         status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                         "the array has no dimensions: a source needs an array whose first "
-                         "dimension counts its records");
+                         "the array has no dimensions: a source needs an array with one record for "
+                         "each index of its first dimension");
     if (status != LX_OK)
         return status;
     lx_column_info column = {

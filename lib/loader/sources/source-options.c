@@ -36,6 +36,18 @@ lx_status lx_source_options_set_release(lx_source_options *options, lx_release_f
     return LX_OK;
 }
 
+lx_status lx_source_options_set_varying(lx_source_options *options, lx_sizes_function sizes,
+                                        lx_fill_bytes_function fill_bytes, lx_error *error)
+{
+    if (options == NULL || sizes == NULL || fill_bytes == NULL)
+        return lx__fail_null(error, options == NULL ? "options"
+                                    : sizes == NULL ? "sizes"
+                                                    : "fill_bytes");
+    options->sizes = sizes;
+    options->fill_bytes = fill_bytes;
+    return LX_OK;
+}
+
 lx_status lx_source_options_set_identity(lx_source_options *options, const char *identity,
                                          lx_error *error)
 {

@@ -11,6 +11,8 @@
 struct lx_source_options {
     lx_fill_function fill;       /**< NULL until it is set. */
     lx_release_function release; /**< May be NULL. */
+    lx_sizes_function sizes;     /**< NULL unless columns may vary in size. */
+    lx_fill_bytes_function fill_bytes;
     void *user;
     const char *identity; /**< NULL for "". */
 };

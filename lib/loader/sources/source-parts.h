@@ -23,7 +23,7 @@ lx_status lx__source_add_parts(lx_source *made, lx_source *const *parts, size_t 
 /** Copies the columns of one source to a new source. */
 lx_status lx__source_copy_columns(lx_source *made, const lx_source *from, lx_error *error);
 
-/** Maximum number of records per call of an lx__source_fill_block. */
+/** Maximum number of records per call to an lx__source_fill_block. */
 #define LX__SOURCE_BLOCK 256
 
 /** Fills a block of records, like a class's fill function; @p spare has room for one target per

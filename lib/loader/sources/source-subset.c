@@ -13,22 +13,69 @@ typedef struct subset_source {
     lx__index_table *table; /* owned by the live source, not by its snapshot */
 } subset_source;
 
+/** A block of the part's records. */
+typedef struct block {
+    size_t count;
+    uint64_t places[LX__SOURCE_BLOCK];
+} block;
+
+/** Finds up to a block of records in the part. */
+static lx_status find_block(const lx_source *source, const uint64_t *indices, size_t count,
+                            block *found, lx_error *error)
+{
+    found->count = count < LX__SOURCE_BLOCK ? count : LX__SOURCE_BLOCK;
+    memcpy(found->places, indices, found->count * sizeof *indices);
+    return lx__index_table_map(((const subset_source *)source)->table, found->places, found->count,
+                               error);
+}
+
 static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t count,
                             const lx_target *targets, lx_target *spare, lx_error *error)
 {
-    const subset_source *self = (const subset_source *)source;
-    uint64_t places[LX__SOURCE_BLOCK];
-    lx_source *part = self->parts.parts[0];
+    lx_source *part = ((subset_source *)source)->parts.parts[0];
+    block b;
     (void)spare;
-    memcpy(places, indices, count * sizeof *places);
-    lx_status status = lx__index_table_map(self->table, places, count, error);
-    return status == LX_OK ? part->class->fill(part, places, count, targets, error) : status;
+    lx_status status = find_block(source, indices, count, &b, error);
+    return status == LX_OK ? part->class->fill(part, b.places, count, targets, error) : status;
 }
 
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error)
 {
     return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
+}
+
+static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                           uint64_t *offsets, lx_error *error)
+{
+    lx_source *part = ((subset_source *)source)->parts.parts[0];
+    uint64_t block_offsets[LX__SOURCE_BLOCK + 1];
+    lx_status status = LX_OK;
+    block b;
+    offsets[0] = 0;
+    for (size_t at = 0; status == LX_OK && at < count; at += b.count) {
+        status = find_block(source, indices + at, count - at, &b, error);
+        if (status == LX_OK)
+            status = part->class->get_sizes(part, column, b.places, b.count, block_offsets, error);
+        for (size_t i = 1; status == LX_OK && i <= b.count; i++)
+            offsets[at + i] = offsets[at] + block_offsets[i];
+    }
+    return status;
+}
+
+static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                            const uint64_t *offsets, void *out, lx_error *error)
+{
+    lx_source *part = ((subset_source *)source)->parts.parts[0];
+    lx_status status = LX_OK;
+    block b;
+    for (size_t at = 0; status == LX_OK && at < count; at += b.count) {
+        status = find_block(source, indices + at, count - at, &b, error);
+        if (status == LX_OK)
+            status = part->class->fill_bytes(part, column, b.places, b.count, offsets + at, out,
+                                             error);
+    }
+    return status;
 }
 
 static bool may_be_missing(const lx_source *source, size_t column)
@@ -39,16 +86,13 @@ static bool may_be_missing(const lx_source *source, size_t column)
 static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,
                               size_t count, uint8_t *present, lx_error *error)
 {
-    const subset_source *self = (const subset_source *)source;
-    uint64_t places[LX__SOURCE_BLOCK];
+    lx_source *part = ((subset_source *)source)->parts.parts[0];
     lx_status status = LX_OK;
-    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
-        here = count - at < LX__SOURCE_BLOCK ? count - at : LX__SOURCE_BLOCK;
-        memcpy(places, indices + at, here * sizeof *places);
-        status = lx__index_table_map(self->table, places, here, error);
+    block b;
+    for (size_t at = 0; status == LX_OK && at < count; at += b.count) {
+        status = find_block(source, indices + at, count - at, &b, error);
         if (status == LX_OK)
-            status = lx__source_mark_present(self->parts.parts[0], column, places, here,
-                                             present + at, error);
+            status = lx__source_mark_present(part, column, b.places, b.count, present + at, error);
     }
     return status;
 }
@@ -81,6 +125,8 @@ static void dispose(lx_source *source)
 
 static const lx__source_class class = {.kind = "subset",
                                        .fill = fill,
+                                       .get_sizes = get_sizes,
+                                       .fill_bytes = fill_bytes,
                                        .may_be_missing = may_be_missing,
                                        .mark_present = mark_present,
                                        .describe = describe,

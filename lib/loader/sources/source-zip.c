@@ -30,6 +30,20 @@ static lx_source *part_of(const lx_source *source, size_t *column)
     return *part;
 }
 
+static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                           uint64_t *offsets, lx_error *error)
+{
+    lx_source *part = part_of(source, &column);
+    return part->class->get_sizes(part, column, indices, count, offsets, error);
+}
+
+static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                            const uint64_t *offsets, void *out, lx_error *error)
+{
+    lx_source *part = part_of(source, &column);
+    return part->class->fill_bytes(part, column, indices, count, offsets, out, error);
+}
+
 static bool may_be_missing(const lx_source *source, size_t column)
 {
     const lx_source *part = part_of(source, &column);
@@ -63,6 +77,8 @@ static lx_status visit_datasets(const lx_source *source, const bool *wanted,
 
 static const lx__source_class class = {.kind = "zip",
                                        .fill = fill,
+                                       .get_sizes = get_sizes,
+                                       .fill_bytes = fill_bytes,
                                        .may_be_missing = may_be_missing,
                                        .mark_present = mark_present,
                                        .describe = lx__source_parts_describe,

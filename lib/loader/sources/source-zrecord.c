@@ -26,6 +26,20 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return status;
 }
 
+static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                           uint64_t *offsets, lx_error *error)
+{
+    return lx_dataset_get_sizes(((zrecord_source *)source)->dataset, column, indices, count,
+                                offsets, NULL, error);
+}
+
+static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                            const uint64_t *offsets, void *out, lx_error *error)
+{
+    return lx_dataset_gather_bytes(((zrecord_source *)source)->dataset, column, indices, count,
+                                   offsets, out, error);
+}
+
 static bool may_be_missing(const lx_source *source, size_t column)
 {
     return lx__dataset_may_be_missing(((const zrecord_source *)source)->dataset, column);
@@ -79,6 +93,8 @@ static void dispose(lx_source *source)
 
 static const lx__source_class class = {.kind = "zrecord",
                                        .fill = fill,
+                                       .get_sizes = get_sizes,
+                                       .fill_bytes = fill_bytes,
                                        .may_be_missing = may_be_missing,
                                        .mark_present = mark_present,
                                        .describe = describe,

@@ -214,6 +214,21 @@ const lx_column_info *lx_source_get_column(const lx_source *source, size_t posit
     return position < source->column_count ? &source->columns[position] : NULL;
 }
 
+static lx_status check_indices(const lx_source *source, const uint64_t *indices, size_t count,
+                               lx_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (indices[i] >= source->length) {
+            lx_status status =
+                lx_fail(error, LX_ERR_RANGE, "index %llu is out of range: the length is %llu",
+                        (unsigned long long)indices[i], (unsigned long long)source->length);
+            lx_error_locate(error, NULL, NULL, indices[i], LX_NONE);
+            return status;
+        }
+    }
+    return LX_OK;
+}
+
 /** Fills from one snapshot; a caller that fills in several calls uses lx__source_pin(). */
 static lx_status fill_held(lx_source *source, const uint64_t *indices, size_t count,
                            const lx_target *targets, lx_error *error)
@@ -239,26 +254,23 @@ lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t coun
     bool wanted = false;
     for (size_t i = 0; i < source->column_count; i++) {
         const lx_column_info *column = &source->columns[i];
-        wanted = wanted || targets[i].data != NULL;
-        if (targets[i].data == NULL || column->size == LX_NONE || targets[i].stride >= column->size)
+        if (targets[i].data == NULL)
             continue;
-        lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
-                                   "stride %zu is less than the record size of %llu bytes",
-                                   targets[i].stride, (unsigned long long)column->size);
+        wanted = true;
+        if (column->size != LX_NONE && targets[i].stride >= column->size)
+            continue;
+        lx_status status = column->size == LX_NONE
+                               ? lx_fail(error, LX_ERR_ARGUMENT,
+                                         "the records vary in size: use lx_source_fill_bytes()")
+                               : lx_fail(error, LX_ERR_ARGUMENT,
+                                         "stride %zu is less than the record size of %llu bytes",
+                                         targets[i].stride, (unsigned long long)column->size);
         lx_error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
         return status;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (indices[i] >= source->length) {
-            lx_status status =
-                lx_fail(error, LX_ERR_RANGE, "index %llu is out of range: the length is %llu",
-                        (unsigned long long)indices[i], (unsigned long long)source->length);
-            lx_error_locate(error, NULL, NULL, indices[i], LX_NONE);
-            return status;
-        }
-    }
-    if (!wanted)
-        return LX_OK;
+    lx_status status = check_indices(source, indices, count, error);
+    if (status != LX_OK || !wanted)
+        return status;
     return source->live ? fill_held(source, indices, count, targets, error)
                         : source->class->fill(source, indices, count, targets, error);
 }
@@ -276,6 +288,58 @@ lx_status lx_source_fill_present(lx_source *source, const uint64_t *indices, siz
     for (size_t i = 0; status == LX_OK && i < source->column_count; i++)
         if (present[i] != NULL)
             status = lx__source_mark_present(pinned, i, indices, count, present[i], error);
+    lx_source_unref(pinned);
+    return status;
+}
+
+static lx_status check_varying(const lx_source *source, size_t column, const uint64_t *indices,
+                               size_t count, lx_error *error)
+{
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    if (indices == NULL && count != 0)
+        return lx__fail_null(error, "indices");
+    if (column >= source->column_count)
+        return lx_fail(error, LX_ERR_ARGUMENT, "there is no column %zu: the source has %zu columns",
+                       column, source->column_count);
+    if (source->columns[column].size == LX_NONE)
+        return check_indices(source, indices, count, error);
+    lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
+                               "all records have the same size: use lx_source_fill()");
+    lx_error_locate(error, NULL, source->columns[column].name, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx_source_get_sizes(lx_source *source, size_t column, const uint64_t *indices,
+                              size_t count, uint64_t *offsets, lx_error *error)
+{
+    lx_source *pinned;
+    lx_status status = check_varying(source, column, indices, count, error);
+    if (status == LX_OK && offsets == NULL)
+        return lx__fail_null(error, "offsets");
+    if (status == LX_OK)
+        status = lx__source_pin(source, &pinned, error);
+    if (status != LX_OK)
+        return status;
+    status = pinned->class->get_sizes(pinned, column, indices, count, offsets, error);
+    lx_source_unref(pinned);
+    return status;
+}
+
+lx_status lx_source_fill_bytes(lx_source *source, size_t column, const uint64_t *indices,
+                               size_t count, const uint64_t *offsets, void *out, lx_error *error)
+{
+    lx_source *pinned;
+    lx_status status = check_varying(source, column, indices, count, error);
+    if (status == LX_OK && offsets == NULL)
+        return lx__fail_null(error, "offsets");
+    if (status == LX_OK && out == NULL && offsets[count] != 0)
+        return lx__fail_null(error, "out");
+    if (status == LX_OK)
+        status = lx__source_pin(source, &pinned, error);
+    if (status != LX_OK)
+        return status;
+    status = pinned->class->fill_bytes(pinned, column, indices, count, offsets, out, error);
     lx_source_unref(pinned);
     return status;
 }

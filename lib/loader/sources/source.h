@@ -22,7 +22,8 @@
 /** A dataset that a source reads. */
 typedef struct lx__dataset_use {
     lx_dataset *dataset; /**< NULL in a source without data. */
-    json_t *state;       /**< If @ref dataset is NULL, the dataset in saved states; borrowed. */
+    json_t *state;       /**< If @ref dataset is NULL: the JSON of the dataset in saved states;
+                              borrowed. */
     uint64_t length;     /**< Number of records that the source reads. */
     size_t only;         /**< The only field that is read; SIZE_MAX: those in @ref wanted. */
     const bool *wanted;  /**< Whether each field is read; NULL: all are. */
@@ -38,6 +39,13 @@ typedef struct lx__source_class {
      * source without columns. */
     lx_status (*fill)(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error);
+
+    /** See lx_source_get_sizes() and lx_source_fill_bytes(); called with valid indices and a column
+     * whose records vary in size. NULL if no column's records do. */
+    lx_status (*get_sizes)(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                           uint64_t *offsets, lx_error *error);
+    lx_status (*fill_bytes)(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                            const uint64_t *offsets, void *out, lx_error *error);
 
     /** Whether values of a column may be missing; NULL if none ever is. */
     bool (*may_be_missing)(const lx_source *source, size_t column);

@@ -25,7 +25,8 @@ static bool sort(const uint32_t *lengths, uint32_t count, uint32_t capacity, sor
     made->ends[0] = 0;
     for (uint32_t length = capacity; --length > 0;) {
         uint32_t pieces = made->ends[length];
-        made->ends[length] = made->count; /* the start; the loop below advances it to the end */
+        made->ends[length] = made->count; /* this is the start; the loop below advances it to the
+                                             end */
         made->count += pieces;
     }
     made->pieces = lx__alloc((size_t)made->count * sizeof *made->pieces);

@@ -63,7 +63,7 @@ uint32_t lx__bin_lists_find(const lx__bin_lists *self, uint32_t least)
     int level = 0;
     if (least >= self->spaces)
         return NONE;
-    for (;; level++) { /* up, until a word has a bit at this position or after it */
+    for (;; level++) { /* goes up, until a word has a bit at this position or after it */
         if (level == LX__BIN_LISTS_LEVELS || (level > 0 && at > (self->spaces - 1) >> 6 * level))
             return NONE;
         word = self->bits[level][at / 64] >> at % 64;
@@ -72,7 +72,7 @@ uint32_t lx__bin_lists_find(const lx__bin_lists *self, uint32_t least)
         at = at / 64 + 1;
     }
     at += (unsigned)__builtin_ctzll(word);
-    while (level-- > 0) /* then down to the first one */
+    while (level-- > 0) /* then goes down to the first such bit */
         at = at * 64 + (unsigned)__builtin_ctzll(self->bits[level][at]);
     return (uint32_t)at;
 }

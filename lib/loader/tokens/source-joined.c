@@ -36,7 +36,7 @@ typedef struct joined_source {
 /** A place and its document. */
 typedef struct spot {
     uint64_t document;
-    uint64_t first, length; /* of the document's tokens */
+    uint64_t first, length; /* first token and number of tokens of the document */
     uint64_t at;            /* offset of the place in the document; the separator is at offset
                                length */
 } spot;

@@ -28,9 +28,9 @@ typedef struct packed_source {
     int64_t pad;
     long_document *longs;
     size_t long_count, long_room;
-    uint64_t full;            /* bins filled by long documents */
-    lx__bins bins;            /* bins of the remainders */
-    uint64_t packed, padding; /* in tokens */
+    uint64_t full;            /* number of bins filled by long documents */
+    lx__bins bins;            /* the bins of the remainders */
+    uint64_t packed, padding; /* numbers of tokens */
     uint32_t lengths_crc;
 } packed_source;
 

@@ -12,7 +12,8 @@
 typedef struct tokens_source {
     lx_source source;
     lx_tokens *tokens;
-    uint64_t size, step; /* tokens per sample, and from the start of one sample to the next */
+    uint64_t size, step; /* tokens per sample, and tokens from the start of one sample to the
+                            next */
     uint64_t limit;
     lx__widen *widen;
     size_t wide;

@@ -23,8 +23,8 @@
 /* Bytes gathered at once on the stack; a larger document uses heap memory. */
 #define SCRATCH 16384
 /* Dense records up to this size are gathered even if they could be read in place: the reader's fast
- * path for many records is faster than looking up each of them, and nearly all of their bytes are
- * used. */
+ * path for many records is faster than looking up the records one by one, and nearly all of the
+ * gathered bytes are used. */
 #define SHORT 512
 
 /* ---- lengths */
@@ -90,7 +90,7 @@ static lx_status make_guide(lx__token_field *self, lx_error *error)
     for (uint64_t i = 0; i < self->documents; i++)
         while (self->ends[i] != 0 && noted <= (self->ends[i] - 1) >> self->shift)
             self->guide[noted++] = i;
-    while (noted < count) /* after the last token */
+    while (noted < count) /* the entries after the last token */
         self->guide[noted++] = self->documents - 1;
     return LX_OK;
 }
@@ -133,8 +133,8 @@ static uint64_t find(const lx__token_field *self, uint64_t at)
     if (self->ends == NULL)
         return at / self->each;
     const uint64_t *noted = self->guide + (at >> self->shift), *from = self->ends + noted[0];
-    for (uint64_t count = noted[1] - noted[0] + 1; count > 1;) { /* finds the first that ends after
-                                                                    it */
+    /* Finds the first document that ends after the token. */
+    for (uint64_t count = noted[1] - noted[0] + 1; count > 1;) {
         uint64_t half = count / 2;
         from = from[half - 1] <= at ? from + half : from;
         count -= half;
@@ -159,7 +159,7 @@ typedef struct block {
     size_t count;
     uint64_t records[BLOCK];
     uint64_t offsets[BLOCK + 1]; /**< In bytes, as lx_dataset_get_sizes() returns them. */
-    uint64_t first;              /**< Index in the field of their first token. */
+    uint64_t first;              /**< Index of their first token within the field. */
 } block;
 
 /** Finds the next documents to read: at most @p most bytes, but at least one document. */
@@ -234,8 +234,8 @@ static lx_status add_slice(copying *c, uint64_t record, const lx_slice *slice, l
     return add_tokens(c, data + (c->at - first) * c->self->width, first + length, error);
 }
 
-/** Returns the location of those of the tokens [at, end) that belong to document @p number; the
- * slice has no data if the location is not known yet. */
+/** Returns the location of the tokens in [at, end) that belong to document @p number; the slice has
+ * no data if the location is not known yet. */
 static lx_slice predict_slice(const lx__token_field *self, uint64_t number, uint64_t at,
                               uint64_t end)
 {
@@ -317,7 +317,7 @@ static lx_status copy_gathered(copying *c, lx_error *error)
     find_block(c, sizeof scratch, &b);
     uint64_t bytes = b.offsets[b.count];
     if (bytes > sizeof scratch)
-        own = lx__alloc((size_t)bytes); /* a record is smaller than 2^32 bytes */
+        own = lx__alloc((size_t)bytes); /* fits in size_t: a record is smaller than 2^32 bytes */
     if (bytes > sizeof scratch && own == NULL)
         return add_context(self, b.records[0], error, lx__fail_memory(error, "a document"));
     uint8_t *memory = own != NULL ? own : scratch;

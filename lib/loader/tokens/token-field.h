@@ -47,7 +47,7 @@ lx_status lx__token_field_copy(const lx__token_field *field, uint64_t at, uint64
                                lx__widen *widen, uint64_t limit, size_t wide, uint8_t *out,
                                lx_error *error);
 
-/** Prefetches tokens that will be read next, as far as their location in memory is known. */
+/** Prefetches the tokens that will be read next, if their location in memory is known. */
 void lx__token_field_prefetch(const lx__token_field *field, uint64_t at, uint64_t count);
 
 /** Returns JSON that identifies the field's documents, which begin at token @p first of a sequence.

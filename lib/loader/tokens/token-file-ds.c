@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens as datatrove writes them and Nanotron reads them: x.ds has raw tokens; x.ds.index has the
- * end of each document in tokens (u64, little-endian); the first line of the text file
- * x.ds.metadata ends with "|" and the bytes per token. The latter two files are optional. */
+/* Token files that datatrove writes and Nanotron reads. x.ds contains raw tokens. x.ds.index
+ * contains the end of each document in tokens (u64, little-endian). The first line of the text file
+ * x.ds.metadata ends with "|" and the number of bytes per token. Only x.ds is required. */
 #include "loader/tokens/token-file-ds.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The two files of Megatron's indexed datasets: x.bin has raw tokens; x.idx has a 34-byte header,
- * the lengths of all sequences in tokens (i32), their offsets in bytes (i64), and the first
+/* The two files of a Megatron indexed dataset. x.bin contains raw tokens; x.idx contains a 34-byte
+ * header, the lengths of all sequences in tokens (i32), their offsets in bytes (i64), and the first
  * sequence of each document (i64). All numbers are little-endian. */
 #include "loader/tokens/token-file-megatron.h"
 

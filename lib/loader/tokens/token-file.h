@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A mapped file of tokens with the index of its documents; or a field in place of a file.
+ * @brief A mapped file of tokens and the index of its documents, or a field in place of a file.
  */
 #ifndef LX_LOADER_TOKEN_FILE_H
 #define LX_LOADER_TOKEN_FILE_H

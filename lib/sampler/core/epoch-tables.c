@@ -13,7 +13,7 @@
 struct lx__epoch_tables {
     lx__epoch_table_fill *fill;
     size_t count;
-    char *tables; /* folder; NULL: in memory */
+    char *tables; /* the folder of the tables; NULL if they are in memory */
     pthread_mutex_t lock;
     lx__epoch_table *kept[2]; /* most recent first */
 };

@@ -23,7 +23,7 @@
 
 enum {
     AT_VERSION = 8,
-    AT_CRC = 12, /* of the bytes after it, up to the numbers */
+    AT_CRC = 12, /* the CRC of the bytes that follow it, up to the numbers */
     AT_WIDTH = 16,
     AT_WHAT_SIZE = 20,
     AT_COUNT = 24,
@@ -54,7 +54,7 @@ struct lx__index_table_file {
     char *path;
     lx__mapping mapping;
     layout places;
-    unsigned shift;      /* from a number's index to its block */
+    unsigned shift;      /* converts the offset of a number to its block */
     atomic_uchar *whole; /* 1 for each block whose checksum was verified */
 };
 
@@ -62,7 +62,7 @@ lx_status lx__index_table_file_fail(const lx__index_table_file *file, const char
                                     lx_error *error)
 {
     lx_status status = lx_fail(error, LX_ERR_CORRUPT,
-                               "the table file is damaged: %s: delete it to have the table rebuilt",
+                               "the table file is damaged: %s; delete it to have the table rebuilt",
                                why);
     lx_error_locate(error, file != NULL ? file->path : NULL, NULL, LX_NONE, LX_NONE);
     return status;

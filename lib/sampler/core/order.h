@@ -22,7 +22,7 @@
 /** Upper limit of the positions, exclusive. */
 #define LX__POSITION_END UINT64_MAX
 
-/** Maximum number of positions per call of a class's read function; limits the buffers of nested
+/** Maximum number of positions per call to a class's read function; limits the buffers of nested
  * orders. */
 #define LX__ORDER_BLOCK 1024
 

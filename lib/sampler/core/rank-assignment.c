@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "sampler/core/batch-bounds.h"
 
-/** Finds the rank's batch in the step at a position; it may be empty. */
+/** Finds the rank's batch in the step at a position; the batch may be empty. */
 static lx__rank_batch find_batch(const lx_order *order, const lx__epoch_table *held,
                                  lx__shard shard, lx__last_step last, uint64_t position,
                                  lx__batch_bounds bounds)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Assigns the batches of an order that is cut into batches: a rank gets the batches whose
- * number in the epoch, modulo the number of ranks, equals the rank. rank-slice.h assigns samples in
- * the same way.
+ * @brief Assigns batches to ranks, for an order that is cut into batches: a rank gets the batches
+ * whose number in the epoch, modulo the number of ranks, equals the rank. rank-slice.h assigns
+ * samples in the same way.
  */
 #ifndef LX_SAMPLER_RANK_ASSIGNMENT_H
 #define LX_SAMPLER_RANK_ASSIGNMENT_H

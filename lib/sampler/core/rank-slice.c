@@ -10,7 +10,7 @@ lx_status lx__shard_check(lx__shard shard, lx_error *error)
 {
     if (shard.world == 0)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "world must be at least 1: a single rank is rank 0 of world 1");
+                       "world must be at least 1: for a single rank, pass rank 0 and world 1");
     if (shard.rank >= shard.world)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "rank is %" PRIu64 ", but a world of %" PRIu64 " has ranks 0 to %" PRIu64,

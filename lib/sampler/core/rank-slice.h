@@ -46,8 +46,8 @@ LX_API lx__rank_slice lx__shard_slice(lx__shard shard, uint64_t length, uint64_t
                                       uint64_t span);
 
 /**
- * Returns the offset in the epoch that @p shard repeats if an epoch of @p length leaves it one
- * short in the last step: the shards continue to take turns, as if the epoch began again. torch's
+ * Returns the offset in the epoch that @p shard repeats if it lacks a sample in the last step of an
+ * epoch of @p length: the shards continue to take turns, as if the epoch began again. torch's
  * DistributedSampler pads in the same way.
  */
 LX_API uint64_t lx__shard_padding(lx__shard shard, uint64_t length);

@@ -18,7 +18,8 @@
 struct lx_sampler {
     lx_order *order;
     lx__scratch *scratch;
-    lx__epoch_table *batch_bounds; /* of the current epoch, if the order is cut into batches */
+    lx__epoch_table *batch_bounds; /* the bounds of the current epoch, if the order is cut into
+                                      batches */
     lx__shard shard;
     uint64_t position;
 };

@@ -217,10 +217,13 @@ static lx_status fail_difference(const char *path, const json_t *theirs, const j
         print_value(theirs, there, sizeof there);
     if (ours != NULL)
         print_value(ours, here, sizeof here);
-    return lx_fail(error, LX_ERR_MISMATCH,
-                   "\"%s\" is %s in the state, but %s here: use the value from the state, or start "
-                   "without the state",
-                   path, there, here);
+    const char *key = strrchr(path, '.');
+    bool is_uuid = key != NULL && strcmp(key, ".uuid") == 0;
+    return lx_fail(error, LX_ERR_MISMATCH, "\"%s\" is %s in the state, but %s here: %s", path,
+                   there, here,
+                   is_uuid ? "this is a different dataset; read the original or a backup of it, or "
+                             "start without the state"
+                           : "use the value from the state, or start without the state");
 }
 
 static lx_status match(const char *path, const json_t *theirs, const json_t *ours, lx_error *error);
@@ -264,7 +267,7 @@ static lx_status match_arrays(const char *path, const json_t *theirs, const json
     return LX_OK;
 }
 
-/** Compares theirs with ours recursively; NULL counts as a difference. */
+/** Compares @p theirs with @p ours recursively; NULL counts as a difference. */
 static lx_status match(const char *path, const json_t *theirs, const json_t *ours, lx_error *error)
 {
     if (json_is_object(ours) && json_is_object(theirs))

@@ -15,17 +15,17 @@
 
 /* ---- units */
 
-/** Assigns units to the indices in order, so that the sum over all indices is exactly the size of
- * the columns: an index gets the cumulative units up to and including it, minus those up to the
- * index before it. */
+/** Assigns units to the indices in order. To make the sum over all indices exactly the size of the
+ * columns, the cumulative units are rounded: an index gets the cumulative units up to and including
+ * it, minus those up to the index before it. */
 typedef struct shares {
     const double *weights;
-    uint64_t count, next; /* of indices */
+    uint64_t count, next; /* number of indices, and the next index */
     int scale;
-    uint64_t total;         /* of integer weights */
-    uint64_t factor;        /* units per integer weight, as a fraction of 2^shift: */
-    int shift;              /* ... 1 to 94, so that the factor has 64 bits */
-    uint64_t weight, units; /* cumulative, up to next */
+    uint64_t total;         /* sum of the integer weights */
+    uint64_t factor;        /* units per integer weight, as a fraction of 2^shift */
+    int shift;              /* 1 to 94, so that the factor has 64 bits */
+    uint64_t weight, units; /* sums over the indices below next */
 } shares;
 
 static uint64_t whole(const shares *s, uint64_t index)
@@ -100,7 +100,7 @@ static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
             large = next;
         }
     }
-    while (small < count) { /* no large index is left, so these fill their columns */
+    while (small < count) { /* no large index is left, so each of these fills its own column */
         columns[small] = column_of(small_share, small, small);
         small = next_of(&of_small, false, &small_share);
     }

@@ -19,7 +19,7 @@
 struct balanced {
     lx_order order;
     uint64_t seed, rounds_seed;
-    uint64_t count; /* of indices */
+    uint64_t count; /* number of indices */
     uint32_t crc;   /* CRC-32C of the classes */
     uint64_t class_count;
     lx__index_table table; /* the members, class by class; then the start of each class; then the
@@ -36,7 +36,7 @@ struct cycle {
 struct balanced_scratch {
     lx__permutation round;
     uint64_t kept;
-    struct cycle *cycles; /* class c is at c mod KEPT */
+    struct cycle *cycles; /* class c is stored at c mod KEPT */
 };
 
 /* ---- reading */

@@ -16,7 +16,7 @@
 struct blocks {
     lx_order order;
     uint64_t block, seed;
-    uint64_t count; /* of blocks, including the last one */
+    uint64_t count; /* number of blocks, including the last one */
     uint64_t last;  /* number of indices in the last block, 1 to block */
     uint64_t blocks_seed;
 };
@@ -128,8 +128,8 @@ lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed, lx
     uint64_t count = length / block + (length % block != 0), whole;
     if (!lx__multiply_fits(count, block, &whole))
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "%" PRIu64 " blocks of %" PRIu64 " exceed 2^64 - 1 positions: use smaller "
-                       "blocks",
+                       "%" PRIu64 " blocks of %" PRIu64
+                       " positions exceed the limit of 2^64 - 1 positions: use smaller blocks",
                        count, block);
     lx_status status = lx__order_new(&blocks_class, sizeof(struct blocks), length, length, order,
                                      error);

@@ -145,8 +145,8 @@ static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT, "batch must be at least 1");
     if (bucket == 0 || bucket % batch != 0)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "bucket_size %" PRIu64 " is not a multiple of batch %" PRIu64
-                       ": a bucket consists of one or more whole batches",
+                       "bucket_size (%" PRIu64 ") is not a multiple of batch (%" PRIu64
+                       "): a bucket consists of one or more whole batches",
                        bucket, batch);
     return LX_OK;
 }
@@ -164,7 +164,8 @@ lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_
     if ((how.given & LX__ORDER_BUCKET) != 0)
         bucket = how.bucket_size;
     else if (!lx__multiply_fits(batch, BUCKET_BATCHES, &bucket))
-        bucket = batch; /* exceeds the maximum number of indices, so all of them are in one batch */
+        bucket = batch; /* more than the maximum number of indices, so all of them are in one
+                           batch */
     if (status == LX_OK)
         status = check_sizes(batch, bucket, error);
     if (status == LX_OK)

@@ -18,7 +18,7 @@ struct budgeted {
     lx__inner_order part;
     uint64_t budget, rows;
     bool padded;
-    uint64_t count;   /* of costs */
+    uint64_t count;   /* number of costs */
     uint32_t crc;     /* CRC-32C of the costs */
     uint32_t *narrow; /* one of these two is set, or neither if the count is 0 */
     uint64_t *wide;
@@ -35,10 +35,10 @@ static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *p
 
 /** The batch in progress. */
 struct growing {
-    uint64_t rows, most; /* its number of samples, and their limit */
-    uint64_t left;       /* of the budget; for sums of costs */
-    uint64_t largest;    /* largest cost, and how many samples of that cost fit the budget; for
-                            padded batches */
+    uint64_t rows, most; /* number of samples, and its limit */
+    uint64_t left;       /* for sums of costs: the rest of the budget */
+    uint64_t largest;    /* for padded batches: the largest cost, and how many samples of that cost
+                            fit the budget */
     uint64_t fit;
 };
 
@@ -102,7 +102,7 @@ static lx_status cut_epoch(const lx_order *order, uint64_t epoch, uint32_t *tabl
     const struct budgeted *self = (const struct budgeted *)order;
     uint64_t start = epoch * order->length, length = order->length;
     uint64_t positions[LX__ORDER_BLOCK];
-    /* Full, so the first sample starts a batch. */
+    /* This batch counts as full, so the first sample starts a new one. */
     struct growing batch = {UINT64_MAX, .most = self->rows != 0 ? self->rows : UINT64_MAX};
     lx__scratch *scratch;
     lx_status status = lx__scratch_new(self->part.order, &scratch, error);

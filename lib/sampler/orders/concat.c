@@ -10,7 +10,7 @@
 struct piece {
     lx__inner_order part;
     uint64_t begin, end; /* offsets in an epoch */
-    uint64_t add;        /* to its indices */
+    uint64_t add;        /* added to the indices of the part */
 };
 
 struct concat {

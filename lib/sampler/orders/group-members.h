@@ -21,8 +21,8 @@
 #define LX__GROUP_TABLE 256
 
 /**
- * Checks the arguments of a function that makes an order of @p count indices, each of which has an
- * element in @p what (such as "classes"), and sets @p order to NULL.
+ * Checks the arguments of a function that makes an order of @p count indices, and sets @p order to
+ * NULL. Each index has an element in the array that @p what names, such as "classes".
  *
  * @retval LX_ERR_ARGUMENT  The elements are missing, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     @p count exceeds #LX__GROUP_MEMBERS_MAX.

@@ -21,7 +21,7 @@ lx_status lx_order_get_part_lengths(const lx_order *order, uint64_t first, uint6
         return lx_fail(error, LX_ERR_ARGUMENT, "the order is not a mixture: it has no parts");
     if (end < first)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "end is %" PRIu64 ", which is less than first, %" PRIu64, end, first);
+                       "end (%" PRIu64 ") must not be less than first (%" PRIu64 ")", end, first);
     uint64_t *before = lx__alloc_array(order->sets, sizeof *before);
     if (before == NULL)
         return lx__fail_memory(error, "counting");

@@ -18,8 +18,8 @@ typedef struct plan {
     lx__mixture_phases *phases;
     uint64_t limit;   /* upper limit of the epoch's length */
     uint64_t at;      /* end of the phases so far */
-    size_t weighting; /* in effect at this offset */
-    double *weights;  /* of the next phase */
+    size_t weighting; /* index of the weights in effect at this offset */
+    double *weights;  /* the weights of the next phase */
     uint64_t *room;   /* positions left in each set */
 } plan;
 
@@ -48,7 +48,7 @@ static lx_status find_limit(plan *p, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the weights begin at position %" PRIu64
                        ", after the end of an epoch of %" PRIu64
-                       " positions: use a smaller begin, or increase the length",
+                       " positions: begin earlier, or increase the length",
                        last, p->limit);
     return LX_OK;
 }

@@ -85,7 +85,7 @@ static size_t sort_by_sets(lx__mixture_sets_scratch *scratch, const uint64_t *po
 {
     size_t present = 0;
     uint16_t *starts = scratch->starts, start = 0;
-    for (size_t i = 0; i < count; i++) { /* starts holds counts in this loop */
+    for (size_t i = 0; i < count; i++) { /* in this loop, starts contains counts */
         uint16_t set = scratch->of[i], rank = starts[set]++;
         scratch->ranks[i] = rank;
         scratch->present[present] = set;

@@ -40,16 +40,16 @@ static inline uint64_t lx__mixture_sets_place(const lx__mixture_sets *sets, cons
 
 /** A thread's scratch buffer. Zeroed memory is a valid empty buffer. */
 typedef struct lx__mixture_sets_scratch {
-    size_t count; /* of sets */
+    size_t count; /* number of sets */
     lx__scratch **parts;
-    uint16_t *starts;             /* of each set in sorted; 0 between blocks */
+    uint16_t *starts;             /* start of each set in sorted; 0 between blocks */
     uint16_t of[LX__ORDER_BLOCK]; /**< The set of each position; the caller fills it in. */
     uint16_t ranks[LX__ORDER_BLOCK];
     uint16_t present[LX__ORDER_BLOCK]; /* the sets that occur in the block */
     uint64_t sorted[LX__ORDER_BLOCK];
 } lx__mixture_sets_scratch;
 
-/** Allocates the arrays in the scratch buffer for lx__mixture_sets_read(), unless it is already
+/** Allocates the arrays in the scratch buffer for lx__mixture_sets_read(), unless they are already
  * allocated. */
 LX_API lx_status lx__mixture_sets_prepare(const lx__mixture_sets *sets,
                                           lx__mixture_sets_scratch *scratch, lx_error *error);

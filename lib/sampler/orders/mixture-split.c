@@ -143,8 +143,8 @@ void lx__mixture_split_count(const lx__mixture_split *split, uint64_t end, uint6
     count_below(split, 0, 0, end, counts);
 }
 
-/** Returns the maximum number of positions of which a side of @p ratio gets no more than it can
- * hold: (whole * 2^64 + rest) div ratio, limited to 2^64 - 1. */
+/** Returns the maximum number of positions that a node can get without exceeding the room of a side
+ * whose share is @p ratio: (whole * 2^64 + rest) div ratio, limited to 2^64 - 1. */
 static uint64_t reach(uint64_t whole, uint64_t rest, uint64_t ratio)
 {
     return whole < ratio ? lx__divide_wide(whole, rest, ratio) : UINT64_MAX;
@@ -161,7 +161,8 @@ static uint64_t fit_below(const lx__mixture_split *split, unsigned level, size_t
     if (ratio == 0)
         return right;
     uint64_t left = fit_below(split, level + 1, 2 * at, room);
-    /* j * r + 2^63 is below (left + 1) * 2^64, and j * (2^64 - r) - 2^63 at most right * 2^64. */
+    /* j * r + 2^63 is below (left + 1) * 2^64, and
+     * j * (2^64 - r) - 2^63 is at most right * 2^64. */
     left = reach(left, half - 1, ratio);
     right = reach(right, half, 0 - ratio);
     return left < right ? left : right;

@@ -7,10 +7,10 @@
  * A binary tree halves the list of sets until one set is left. Of the first j positions at a node,
  * the node's left side gets round(j * r), where r is the weight of the left side divided by the
  * weight of both sides. So position j goes left if round((j + 1) * r) exceeds round(j * r), and
- * becomes position round(j * r) of the left side, or otherwise position j - round(j * r) of the
- * right side. Each level deviates from its share by at most one half, and passes on only a part of
- * its deviation. Each of m sets therefore deviates from its weighted share by at most half the
- * number of levels, which is log2(m) rounded up (proof in doc/orders.md).
+ * becomes position round(j * r) of the left side. Otherwise, it becomes position j - round(j * r)
+ * of the right side. Each level deviates from its share by at most one half, and passes on only a
+ * part of its deviation. Each of m sets therefore deviates from its weighted share by at most half
+ * the number of levels, which is log2(m) rounded up (proof in doc/orders.md).
  */
 #ifndef LX_SAMPLER_MIXTURE_SPLIT_H
 #define LX_SAMPLER_MIXTURE_SPLIT_H

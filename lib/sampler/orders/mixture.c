@@ -109,8 +109,8 @@ static lx_status check_weights(const lx_mixture *mixture, uint64_t begin, const 
     uint64_t last = mixture->weightings[mixture->weighting_count - 1].begin;
     if (begin <= last)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "begin is %" PRIu64
-                       ", but must be greater than that of the previous weights, %" PRIu64,
+                       "begin (%" PRIu64
+                       ") must be greater than that of the previous weights (%" PRIu64 ")",
                        begin, last);
     return lx__weights_check(weights, count, &largest, error);
 }

@@ -53,8 +53,8 @@ lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order, 
     if (!lx__multiply_fits(part->length, times, &length))
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "%" PRIu64 " epochs of %" PRIu64
-                       " positions exceed 2^64 - 1: pass a smaller value "
-                       "for times",
+                       " positions exceed the limit of 2^64 - 1 positions: "
+                       "repeat the order fewer times",
                        times, part->length);
     status = lx__order_new(&repeat_class, sizeof(struct repeat), length, part->bound, order, error);
     if (status != LX_OK)

@@ -14,7 +14,7 @@ static lx_status shuffle_read(const lx_order *order, void *scratch, uint64_t *po
                               size_t count, lx_error *error)
 {
     const struct shuffle *self = (const struct shuffle *)order;
-    lx__permutation *permutation = scratch; /* of the current epoch */
+    lx__permutation *permutation = scratch; /* the permutation of the current epoch */
     lx_status status = LX_OK;
     while (status == LX_OK && count != 0) {
         size_t here;

@@ -31,11 +31,11 @@ lx_status lx_split_options_set_range(lx_split_options *options, double from, dou
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (!(from >= 0 && until <= 1))
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "from is %g and until is %g: both must be between 0 and 1", from, until);
+        return lx_fail(error, LX_ERR_ARGUMENT, "from (%g) and until (%g) must be between 0 and 1",
+                       from, until);
     if (!(from <= until))
-        return lx_fail(error, LX_ERR_ARGUMENT, "from is %g, which is greater than until, %g", from,
-                       until);
+        return lx_fail(error, LX_ERR_ARGUMENT, "from (%g) must not be greater than until (%g)",
+                       from, until);
     options->from = from;
     options->until = until;
     return LX_OK;

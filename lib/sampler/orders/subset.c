@@ -49,7 +49,7 @@ static const lx__order_class subset_class = {.kind = "subset",
 
 struct given {
     const uint64_t *indices;
-    const lx__index_table *table; /* their count, bound and checksum */
+    const lx__index_table *table; /* has the count, bound and checksum of the indices */
 };
 
 static int describe_table(const void *user, json_t *what)

@@ -15,7 +15,7 @@
 #include "sampler/random/stream-key.h"
 #include "sampler/random/weights.h"
 
-/* Draws per call of lx__philox_draws(). */
+/* Draws per call to lx__philox_draws(). */
 #define DRAWS 256
 
 struct weighted_shuffle {
@@ -130,8 +130,8 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
     uint64_t length = (how.given & LX__ORDER_LENGTH) != 0 ? how.length : properties.positive;
     if (length > properties.positive)
         status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "length %" PRIu64
-                         " exceeds the number of indices with a positive weight, %" PRIu64,
+                         "length (%" PRIu64
+                         ") exceeds the number of indices with a positive weight (%" PRIu64 ")",
                          length, properties.positive);
     if (status == LX_OK)
         status = lx__order_new(&weighted_shuffle_class, sizeof(struct weighted_shuffle), length,

@@ -71,7 +71,7 @@ static void cycle_walk(lx__feistel_kernel *kernel, const lx__feistel *feistel,
 {
     const uint64_t length = feistel->length;
     uint64_t walking[BATCH];
-    uint16_t place[BATCH]; /* of each, within values */
+    uint16_t place[BATCH]; /* the place of each in values */
     size_t left = 0;
     /* Always storing, and advancing conditionally, avoids a branch that would be mispredicted half
      * the time. */

@@ -5,8 +5,9 @@
 
 #include "sampler/random/wide-arithmetic.h"
 
-/* Entry i is for numbers from 1 + i/256 to 1 + (i+1)/256, as fractions of 2^63: the smallest factor
- * that brings them to 1 or just above, and the logarithm that compensates for it. */
+/* Entry i is for numbers from 1 + i/256 to 1 + (i+1)/256. It contains the smallest factor that
+ * brings them to 1 or just above, and the logarithm that compensates for it, both as fractions of
+ * 2^63. */
 static const struct {
     uint64_t inverse, logarithm;
 } table[256] = {

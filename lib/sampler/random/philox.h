@@ -32,7 +32,7 @@ static inline lx__philox_block lx__philox_round(lx__philox_block from, uint64_t 
  * unrolled by hand, because some compilers keep the loop, which takes 50% longer. */
 static inline lx__philox_block lx__philox(uint64_t low, uint64_t high, uint64_t key)
 {
-    const uint64_t weyl = 0x9e3779b97f4a7c15u; /* the golden ratio's fraction */
+    const uint64_t weyl = 0x9e3779b97f4a7c15u; /* the fractional part of the golden ratio */
     lx__philox_block block = lx__philox_round((lx__philox_block){{low, high}}, key);
     block = lx__philox_round(block, key += weyl);
     block = lx__philox_round(block, key += weyl);

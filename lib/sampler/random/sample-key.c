@@ -15,8 +15,8 @@ static void make_block(const uint64_t key[2], uint64_t counter, uint64_t block[4
         c1 = low1;
         c2 = high0 ^ c3 ^ k1;
         c3 = low0;
-        k0 += 0x9e3779b97f4a7c15u; /* the golden ratio's fraction */
-        k1 += 0xbb67ae8584caa73bu; /* the fraction of the square root of 3 */
+        k0 += 0x9e3779b97f4a7c15u; /* the fractional part of the golden ratio */
+        k1 += 0xbb67ae8584caa73bu; /* the fractional part of the square root of 3 */
     }
     block[0] = c0;
     block[1] = c1;

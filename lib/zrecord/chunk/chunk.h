@@ -4,7 +4,8 @@
  * @brief The chunks that a writer keeps open: those that it appends to, and those that have grown
  * since the last frame or the last sync.
  *
- * Each flush task of a writer appends to a chunk of its own; all tasks share the ids and limits.
+ * Each flush task of a writer appends to a chunk of its own; all tasks share the chunk ids and
+ * limits.
  */
 #ifndef LX_ZRECORD_CHUNK_H
 #define LX_ZRECORD_CHUNK_H
@@ -39,11 +40,11 @@ typedef struct lx__chunk_file {
     lx__chunk_item now;
     lx__chunk_item committed; /**< As in the last frame; bytes is 0 in an uncommitted chunk. */
     bool dirty;               /**< Bytes were written since the last sync. */
-    bool held;                /**< A sync list uses the descriptor, so it must stay open. */
+    bool held;                /**< A sync list uses the descriptor, which must stay open. */
 } lx__chunk_file;
 
-/** The chunks of one flush task. The task owns the chunks while it runs; while no task runs, the
- * committing thread owns them. */
+/** The chunks of one flush task. The task owns the chunks while it runs; while no task is running,
+ * the committing thread owns them. */
 typedef struct lx__chunk_files {
     lx__chunk_pool *pool;
     lx__chunk_file *list; /**< Payloads are appended to the last chunk unless it is full. */
@@ -93,8 +94,8 @@ static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
 }
 
 /** Adds each file written since the last sync to the sync list @p list, and also the directory if
- * it changed. After that, the files and the directory count as synced. Fails after any failed
- * sync. */
+ * it changed. After that, the files and the directory count as synced. Fails if any earlier sync
+ * failed. */
 lx_status lx__chunk_files_list_syncs(lx__chunk_files *files, lx__sync_list *list, lx_error *error);
 
 /** Called after the sync list has been run; from then on, the descriptors in the list may be
@@ -106,8 +107,8 @@ void lx__chunk_files_release(lx__chunk_files *files);
  * appended to. */
 void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *items, size_t count);
 
-/** Resets the chunks to the last frame, and removes the files of chunks that are not in that
- * frame. */
+/** Resets the chunks to their state in the last frame, and removes the files of chunks that are not
+ * in that frame. */
 lx_status lx__chunk_files_rollback(lx__chunk_files *files, lx_error *error);
 
 void lx__chunk_files_close(lx__chunk_files *files);

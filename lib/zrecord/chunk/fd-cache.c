@@ -84,7 +84,8 @@ static void close_idle(lx__fd_cache *cache, size_t left)
 }
 
 /** Closes all idle files after the system ran out of descriptors, and makes the cache keep fewer
- * from then on; otherwise other threads could take all descriptors before this one gets any. */
+ * files open from then on. Otherwise, other threads could take all the descriptors before this one
+ * gets any. */
 static void keep_fewer(lx__fd_cache *cache)
 {
     pthread_mutex_lock(&cache->mutex);

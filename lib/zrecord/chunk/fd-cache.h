@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A cache of file descriptors for the files of a dataset, which are mapped or read by pread.
+ * @brief A cache of file descriptors for the files of a dataset, which are mapped or read with
+ * pread.
  *
  * A dataset may have more files than a process may have descriptors. The cache closes idle files
  * when too many are open or the system runs out of descriptors, and reopens them by name when they

@@ -56,8 +56,8 @@ static bool is_buffered(const lx__pread *pread, const lx__extent *extent)
            lx__range_fits(extent->offset - pread->start, extent->size, pread->size);
 }
 
-/** Returns how many bytes to read for an extent: more than the extent has if reads are
- * sequential. */
+/** Returns how many bytes to read for an extent. If reads are sequential, this is more than the
+ * size of the extent. */
 static size_t size_to_read(const lx__pread *pread, const lx__extent *extent)
 {
     uint64_t end = pread->start + pread->size, left = extent->chunk->bytes - extent->offset;
@@ -84,7 +84,7 @@ static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *
     }
     if (size > extent->size &&
         lx__file_read(&file->file, pread->bytes, size, extent->offset, NULL) != LX_OK)
-        size = extent->size; /* The error may be beyond the extent: read only the extent. */
+        size = extent->size; /* The error may lie beyond the extent, so read only the extent. */
     if (size == extent->size)
         status = lx__file_read(&file->file, pread->bytes, size, extent->offset, error);
     lx__fd_cache_release(pread->cache, file);

@@ -31,7 +31,7 @@ struct lx__fetcher {
 lx_status lx__fetch_one(lx__fetcher *fetcher, const lx__extent *extent, const uint8_t **data,
                         lx_error *error);
 
-/** Fetches extents by pread, reading neighboring extents with a single call. */
+/** Fetches extents with pread, reading neighboring extents with a single call. */
 typedef struct lx__pread {
     lx__fetcher fetcher; /**< Must be first: the struct is cast to and from it. */
     lx__fd_cache *cache;

@@ -38,7 +38,7 @@ static inline bool lx__payload_is_stored(const lx__entry *entry)
 /**
  * Checks an entry against all rules and locates its bytes.
  *
- * @param[in]  chunk   The snapshot's item of the entry's chunk; NULL if the snapshot does not
+ * @param[in]  chunk   The snapshot's item for the entry's chunk; NULL if the snapshot does not
  *                     contain that chunk. Ignored unless lx__payload_is_stored()
  *                     returns true.
  * @param[out] extent  Receives the location of the bytes, with @c into set to NULL.
@@ -59,8 +59,8 @@ lx_status lx__payload_check(const lx__entry *entry, const lx__entry_rules *rules
  *
  * @param dictionary        The dictionary of the field; NULL if it has none, or if
  *                          lx__codec_needs_dictionary() returned false.
- * @param[in,out] inflater  The calling thread's inflater; replaced if it is NULL or for a different
- *                          codec.
+ * @param[in,out] inflater  The calling thread's inflater; replaced if it is NULL or belongs to
+ *                          another codec.
  * @retval LX_ERR_CORRUPT      The bytes do not decompress to a value of this length.
  * @retval LX_ERR_UNSUPPORTED  This library lacks the codec; the error names it.
  */
@@ -83,7 +83,8 @@ static inline void lx__payload_copy_raw(const lx__entry *entry, const void *stor
 /** @name Predicates of the fast paths, for raw values only */
 /** @{ */
 
-/** Whether an offset slot is valid for an inline value of @p size bytes: the rest must be zeros. */
+/** Whether an offset slot is valid for an inline value of @p size bytes: the rest of the slot must
+ * be zero. */
 static inline __attribute__((always_inline)) bool lx__payload_fits_inline(uint32_t size,
                                                                           uint64_t slot)
 {

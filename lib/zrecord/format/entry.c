@@ -28,10 +28,12 @@ static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rul
         return lx_fail(error, LX_ERR_CORRUPT, "offset %llu is not a multiple of %u",
                        (unsigned long long)entry->offset, rules->align);
     if (entry->physical > entry->logical)
-        return lx_fail(error, LX_ERR_CORRUPT, "a value of %u bytes has %u stored bytes",
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "the value has %u bytes, but %u bytes are stored, which is too many",
                        entry->logical, entry->physical);
     if (entry->physical < entry->logical && rules->codec == NULL)
-        return lx_fail(error, LX_ERR_CORRUPT, "a raw value of %u bytes has %u stored bytes",
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "the value has %u bytes and is not compressed, but only %u bytes are stored",
                        entry->logical, entry->physical);
     /* Bound the length, so that a small payload cannot make a reader allocate gigabytes. */
     uint32_t ratio_max = rules->codec != NULL ? rules->codec->ratio_max : 0;

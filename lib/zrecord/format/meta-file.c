@@ -44,7 +44,7 @@ static lx_status read_version(const json_t *document, lx_error *error)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "the dataset has format %" JSON_INTEGER_FORMAT
                        ", but this library reads format %d: use a version of the library that "
-                       "reads the format of the dataset",
+                       "reads the dataset's format",
                        major, LX__FORMAT_MAJOR);
     return LX_OK;
 }
@@ -199,10 +199,7 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     field.id = (uint32_t)id;
     field.align = (uint32_t)align;
     field.shape = shape;
-    status = lx__schema_add(schema, &field, stem, error);
-    if (status == LX_OK)
-        schema->fields[schema->count - 1]->complete = complete;
-    return status;
+    return lx__schema_add(schema, &field, stem, complete, error);
 }
 
 static lx_status read_fields(lx__meta *meta, lx_error *error)

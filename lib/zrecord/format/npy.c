@@ -266,6 +266,6 @@ lx_status lx_npy_parse_header(const void *data, size_t size, lx_npy_info *npy, l
     /* With one axis, both orders are the same. */
     if (status == LX_OK && p.fortran && npy->ndim > 1)
         status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                         "the array is in Fortran order: save it as np.ascontiguousarray(x)");
+                         "the array is in Fortran order: save np.ascontiguousarray(x) instead");
     return status;
 }

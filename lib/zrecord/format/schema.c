@@ -73,7 +73,7 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
     return LX_OK;
 }
 
-/** Returns the default alignment of a field. For dense raw values it is the largest power of two
+/** Returns the default alignment of a field. For dense raw values, it is the largest power of two
  * that divides the value size, but at most a cache line, so that chunks have no gaps between
  * values. Allowing up to a page would waste space: a short value between page-sized values would
  * take up a page as well. */
@@ -124,7 +124,8 @@ static lx_status fill(lx__field *field, const lx_field *from, const char *stem, 
     return LX_OK;
 }
 
-lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *stem, lx_error *error)
+lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *stem, bool complete,
+                         lx_error *error)
 {
     uint64_t size = LX_NONE;
     lx_status status = check_new(schema, from, stem, error);
@@ -145,6 +146,7 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *st
     if (field == NULL)
         return lx__fail_memory(error, "a field");
     status = fill(field, from, stem, size, error);
+    field->complete = complete;
     if (status == LX_OK)
         fields[schema->count++] = field;
     else
@@ -225,7 +227,7 @@ lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtyp
                       .shape = shape,
                       .compression = compression,
                       .id = (uint32_t)schema->count};
-    return lx__schema_add(schema, &field, name != NULL ? name : "", error);
+    return lx__schema_add(schema, &field, name != NULL ? name : "", false, error);
 }
 
 lx_schema *lx__schema_ref(lx_schema *schema)
@@ -241,15 +243,6 @@ static bool same_values(const lx_field *a, const lx_field *b)
            (a->ndim == 0 || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0);
 }
 
-lx_status lx__schema_add_copy(lx_schema *schema, const lx_field *field, const lx__field *from,
-                              lx_error *error)
-{
-    lx_status status = lx__schema_add(schema, field, from->stem, error);
-    if (status == LX_OK)
-        schema->fields[schema->count - 1]->complete = from->complete;
-    return status;
-}
-
 static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *shown,
                       lx_error *error)
 {
@@ -263,7 +256,7 @@ static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *
         lx_field field = there->shown;
         field.name = shown->name;
         if (same_values(&field, &shown->shown))
-            return lx__schema_add_copy(schema, &field, there, error);
+            return lx__schema_add(schema, &field, there->stem, there->complete, error);
         status = lx_fail(error, LX_ERR_CORRUPT,
                          "the dtype, shape or compression of the field has changed");
     }
@@ -298,7 +291,7 @@ lx_schema *lx__schema_copy(const lx_schema *schema)
     lx_schema *copy = lx_schema_new();
     for (size_t i = 0; copy != NULL && i < schema->count; i++) {
         const lx__field *field = schema->fields[i];
-        if (lx__schema_add_copy(copy, &field->shown, field, NULL) != LX_OK) {
+        if (lx__schema_add(copy, &field->shown, field->stem, field->complete, NULL) != LX_OK) {
             lx_schema_free(copy);
             copy = NULL;
         }
@@ -356,7 +349,7 @@ lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t
 
 bool lx__schema_find_id(const lx_schema *schema, uint32_t id, uint32_t *position)
 {
-    /* Ids are also positions, unless fields were dropped. */
+    /* A field's id is also its position, unless fields were dropped. */
     if (id < schema->count && lx__schema_field(schema, id)->shown.id == id) {
         *position = id;
         return true;

@@ -52,14 +52,11 @@ bool lx__field_name_valid(const char *name);
 /**
  * Adds a field with its id, alignment and stem. Performs the same checks as lx_schema_add_field(),
  * and also checks that ids, stems and names are unique. An alignment of 0 means the default.
+ *
+ * @param complete  See @ref lx__field::complete.
  */
-lx_status lx__schema_add(lx_schema *schema, const lx_field *field, const char *stem,
+lx_status lx__schema_add(lx_schema *schema, const lx_field *field, const char *stem, bool complete,
                          lx_error *error);
-
-/** Adds a field with the stem of @p from, which is complete if @p from is; statuses as for
- * lx__schema_add(). */
-lx_status lx__schema_add_copy(lx_schema *schema, const lx_field *field, const lx__field *from,
-                              lx_error *error);
 
 /** Adds a reference to a schema, which must not change after that. */
 lx_schema *lx__schema_ref(lx_schema *schema);

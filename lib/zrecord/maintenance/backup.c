@@ -13,7 +13,7 @@
 #include "zrecord/wal/wal-writer.h"
 #include "zrecord/write/create.h"
 
-/* Number of bytes between two calls of the progress function. */
+/* Number of bytes between two calls to the progress function. */
 #define STEP ((uint64_t)16 << 20)
 
 typedef struct backup {
@@ -24,8 +24,8 @@ typedef struct backup {
     uint64_t done, total;
 } backup;
 
-/** Handles one file of the copy. It consists of the first @p bytes bytes of a file of the dataset.
- * */
+/** Handles one file of the copy. The file consists of the first @p bytes bytes of a file in the
+ * dataset. */
 typedef lx_status visit(backup *self, const lx__file *from, const lx__file *to, const char *name,
                         uint64_t bytes, lx_error *error);
 
@@ -140,8 +140,8 @@ static lx_status scan_log(const backup *self, const lx__wal_identity *identity, 
         return status;
     status = lx__wal_scan_from(&log, &start, 0, &scan, error);
     if (status == LX_OK && (scan.valid.offset != end->offset || scan.valid.crc != end->crc)) {
-        /* If part of the page cache was lost within one boot, a writer truncates the frames that
-         * were lost with it. */
+        /* If part of the page cache was lost without a reboot, a writer truncates the log to the
+         * frames that were not lost. */
         status = lx_fail(error, LX_ERR_STATE,
                          "the snapshot that was being copied is no longer in the log: refresh the "
                          "dataset and try again");
@@ -228,7 +228,7 @@ static bool lock_again(backup *self)
            lx__file_lock(&self->lock, true, LX__LOCK_WRITER, 1, NULL) == LX_OK;
 }
 
-/** After lx__create_directory() failed with the status @p failed, removes what it made. Anything
+/** Removes what lx__create_directory() made before it failed with the status @p failed. Anything
  * that another process has put there in the meantime stays. */
 static void undo_directory(backup *self, const char *path, bool made, lx_status failed)
 {

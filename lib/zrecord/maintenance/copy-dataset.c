@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Appends records of another dataset to this one, with their payloads as they are stored there. */
+/* Appends records of another dataset to this one, and copies their payloads in stored form. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/read/refresh.h"
@@ -112,7 +112,7 @@ static bool same_compression(const copying *c, size_t position)
 }
 
 /** Takes one value of a record. Always checks its CRC, whatever the verify mode of the dataset,
- * because the copy gets a CRC of its own, which must not make damage look intact. */
+ * because the copy gets a CRC of its own, which must not make damaged data look intact. */
 static lx_status take_value(copying *c, size_t position, uint64_t index, lx_error *error)
 {
     size_t field = c->fields[position];

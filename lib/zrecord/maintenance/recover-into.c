@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovery into a new directory: from what can be read of a damaged dataset, makes a dataset that
- * can be opened, and then repairs the new dataset in place. See doc/zrecord-format.md, 11.9. */
+/* Recovery into a new directory: turns whatever can be read of a damaged dataset into a new dataset
+ * that can be opened, and then repairs the new dataset in place. See doc/zrecord-format.md,
+ * 11.9. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,8 +110,8 @@ static lx_status make_chunks(lx__recovery *self, lx_error *error)
     return status == LX_OK ? lx__file_sync(&self->chunks, error) : status;
 }
 
-/** Copies those rows of a table that are kept. All other rows are zeros, that is, missing
- * values. */
+/** Copies the rows of a table that are kept. All other rows are filled with zeros, which mean
+ * missing values. */
 static lx_status make_table(lx__recovery *self, size_t field, bool checks, lx_error *error)
 {
     uint64_t size, row = checks ? LX__CHECK_ROW : LX__OFFSET_ROW;
@@ -143,12 +144,15 @@ static lx_status apply_update(void *user, const lx__update *update, lx_error *er
 
 static lx_status make_tables(lx__recovery *self, lx_error *error)
 {
-    lx_status status = lx__table_writer_open(&self->tables, &self->directory, self->meta.schema,
-                                             self->log.state.table_generation, 0, 0, error);
+    lx__state *state = &self->log.state;
+    lx_status status = lx__state_begin_tables(state, error);
+    if (status == LX_OK)
+        status = lx__table_writer_open(&self->tables, &self->directory, self->meta.schema,
+                                       state->table_generation, 0, 0, error);
     for (size_t i = 0; status == LX_OK && i < 2 * self->tables.field_count; i++)
         status = make_table(self, i / 2, i % 2 != 0, error);
     if (status == LX_OK)
-        status = lx__overlay_each(&self->log.state.overlay, apply_update, self, error);
+        status = lx__overlay_each(&state->overlay, apply_update, self, error);
     for (size_t i = 0; status == LX_OK && i < self->tables.field_count; i++) {
         status = lx__file_sync(&self->tables.fields[i].offsets, error);
         if (status == LX_OK)
@@ -175,7 +179,6 @@ static lx_status make_log_and_meta(lx__recovery *self, lx_error *error)
     lx__state *state = &self->log.state;
     lx_status status = lx__meta_set_generation(&self->meta, self->meta.generation + 1, error);
     state->position = (lx__wal_position){0};
-    state->rows = state->length;
     if (status == LX_OK)
         status = lx__create_log(&self->directory, &self->meta, state, error);
     if (status == LX_OK)

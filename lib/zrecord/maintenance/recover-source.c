@@ -143,8 +143,7 @@ lx_status lx__recovery_open_table(const lx__recovery *self, size_t field, bool c
 {
     char name[LX__NAME_SIZE];
     lx__table_name(lx__schema_field(self->meta.schema, field)->stem,
-                   checks ? LX__CHECK_KIND : LX__OFFSET_KIND, self->log.state.table_generation,
-                   name);
+                   checks ? LX__CHECK_KIND : LX__OFFSET_KIND, self->table_generation, name);
     return lx__repair_open(file, &self->source, name, size, error);
 }
 
@@ -188,7 +187,7 @@ static lx_status report_rows(lx__recovery *self, size_t field, lx_error *error)
     lx_error damage = LX_ERROR_INIT;
     if (rows >= self->committed)
         return LX_OK;
-    lx__table_name(about->stem, LX__OFFSET_KIND, self->log.state.table_generation, name);
+    lx__table_name(about->stem, LX__OFFSET_KIND, self->table_generation, name);
     snprintf(path, sizeof path, "%.300s/%.160s", self->path, name);
     (void)lx_fail(&damage, LX_ERR_CORRUPT,
                   "the tables of the field have only %" PRIu64 " of %" PRIu64
@@ -207,6 +206,7 @@ lx_status lx__recovery_read(lx__recovery *self, lx_error *error)
         status = find_state(self, error);
     if (status != LX_OK)
         return status;
+    self->table_generation = self->log.state.table_generation;
     size_t fields = self->meta.schema->count;
     self->rows = lx__alloc_array(fields, sizeof *self->rows);
     if (self->rows == NULL)

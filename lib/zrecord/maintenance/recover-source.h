@@ -25,6 +25,7 @@ typedef struct lx__recovery {
                                                the new dataset. */
     lx__wal_prefix log;                   /**< The valid frames of the log; their state is the state
                                                to recover. */
+    uint32_t table_generation;            /**< Of the damaged dataset. */
     lx__table_writer tables;              /**< The new tables. */
     uint64_t *rows;     /**< For each field, the number of rows that are in both tables. */
     uint64_t committed; /**< Number of records in the state that have committed rows. */

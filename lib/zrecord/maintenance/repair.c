@@ -316,7 +316,7 @@ static lx_status make_missing(const run *self, lx_writer *writer, lx_error *erro
 }
 
 /** Deletes records in descending order of index, so that the last record, which takes the place of
- * the deleted one, is never a damaged one. */
+ * the deleted one, is never damaged itself. */
 static lx_status delete_records(const run *self, lx_writer *writer, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -339,8 +339,8 @@ static lx_status change_values(const run *self, lx_writer *writer, lx_error *err
 }
 
 /** Rotates the log, so that its snapshot frame lists the chunks as they really are. If commits were
- * truncated, no existing chunk takes more payloads, because a reader may still refer to the bytes
- * of those commits. */
+ * removed from the log, no more payloads are appended to existing chunks, because a reader may
+ * still refer to the bytes of those commits. */
 static lx_status rotate(lx_writer *writer, void *user, lx_error *error)
 {
     const run *self = user;

@@ -56,7 +56,7 @@ lx_status lx__repair_open(lx__file *file, const lx__file *directory, const char 
  * is full, so that no payload is appended that a reader could mistake for a lost payload.
  *
  * @param[in] chunk_records  The number of records at which a chunk is full.
- * @param[in] all            Whether to make all chunks full.
+ * @param[in] all            Whether to mark all chunks as full.
  */
 lx_status lx__repair_fit_chunks(lx__state *state, const lx__file *chunks, uint64_t chunk_records,
                                 bool all, lx_error *error);

@@ -21,7 +21,7 @@ static void count_value(const lx__entry *entry, lx_field_stats *field)
     field->compressed += lx__entry_is_compressed(entry);
 }
 
-/** Counts an entry for its chunk. */
+/** Adds an entry to the statistics of its chunk. */
 static lx_status count_payload(const lx__snapshot *snapshot, const lx__entry *entry,
                                lx_chunk_stats *chunks, lx_error *error)
 {

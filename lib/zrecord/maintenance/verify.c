@@ -41,7 +41,7 @@ struct verification {
     bool own_executor;
     part *parts; /**< A ring of @ref depth jobs. */
     size_t depth, first, count;
-    pthread_mutex_t mutex; /**< Guards the members done and canceled of the parts. */
+    pthread_mutex_t mutex; /**< Guards `done` and `canceled` of each part. */
     pthread_cond_t changed;
 };
 
@@ -135,7 +135,7 @@ static lx_status report(verification *v, part *p)
     if (p->status != LX_OK) {
         add(&v->result, &p->job.sums);
         if (v->error != NULL)
-            *v->error = p->job.failure; /* even after a finding, because its status is returned */
+            *v->error = p->job.failure; /* even after a finding: the call returns this status */
     }
     return p->status;
 }
@@ -203,8 +203,8 @@ static lx_status check_all(verification *v)
 /* ---- chunks whose size is wrong */
 
 /** Sets the bytes of @p item to the size of its file if that is too small or, in a sealed dataset,
- * too large; returns whether it did. If the file is missing, each of its values is an error
- * anyway. */
+ * too large; returns whether it did. If the file is missing, each of its values is reported as
+ * damaged anyway. */
 static bool adapt(const lx__store *store, bool sealed, lx__chunk_item *item)
 {
     struct stat about;

@@ -85,7 +85,7 @@ lx_status lx__chunk_ids_above(const lx__file *chunks, uint32_t *next, lx_error *
 }
 
 /** Creates the file for the tail and sets @p path to its path. The file is placed next to the
- * dataset itself, even if that was opened through a link. */
+ * dataset itself, even if the dataset was opened through a link. */
 static lx_status create_tail(const lx__file *directory, lx__file *file, char **path,
                              lx_error *error)
 {

@@ -34,6 +34,7 @@ lx_status lx__checker_check(lx__checker *checker, size_t field, uint64_t index, 
     if (status != LX_OK)
         return status;
     *bytes = value.entry.physical;
+    checker->missing = lx__entry_is_missing(&value.entry);
     return decode(checker, field, index, &value, error);
 }
 

@@ -3,7 +3,7 @@
  * @file
  * @brief Checks the entry, checksum and compressed stream of values, regardless of the verify mode.
  *
- * The checker reads by pread, which reports truncated files and failing disks as errors.
+ * The checker reads with pread, which reports truncated files and failing disks as errors.
  */
 #ifndef LX_ZRECORD_CHECKER_H
 #define LX_ZRECORD_CHECKER_H
@@ -15,6 +15,7 @@
 typedef struct lx__checker {
     lx__snapshot *snapshot; /**< The caller keeps the reference. */
     lx__value_reader reader;
+    bool missing;    /**< Whether the value that was last found intact is a missing one. */
     uint8_t *buffer; /**< For decompressed values. */
     size_t capacity;
 } lx__checker;

@@ -25,10 +25,10 @@ struct lx_dataset {
     char *path;
     char *absolute_path; /**< Determined when the handle was opened; NULL if unknown. */
     lx_dataset_options options;
-    lx_schema *schema;           /**< The schema at the time the handle was opened, which is the one
-                                      that callers see. */
-    pthread_mutex_t refreshing;  /**< Serializes refreshes. Locked before @ref mutex. */
-    _Atomic uint64_t refreshes;  /**< Number of refreshes begun; set under @ref refreshing. */
+    lx_schema *schema; /**< The schema at the time the handle was opened; callers see this one. */
+    pthread_mutex_t refreshing; /**< Serializes refreshes. Locked before @ref mutex. */
+    /** Number of refreshes begun; changed only while @ref refreshing is locked. */
+    _Atomic uint64_t refreshes;
     bool refreshed;              /**< The last refresh succeeded. Guarded by @ref refreshing. */
     pthread_mutex_t mutex;       /**< Guards @ref snapshot. */
     lx__snapshot *snapshot;      /**< The newest snapshot loaded; owns a reference. */

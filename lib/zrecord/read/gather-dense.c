@@ -13,15 +13,10 @@
 #define BLOCK 64
 /* How many rows to prefetch ahead for inline values, which need nothing but their rows. */
 #define SHORT_AHEAD 32
-/* How many cache lines of each page of the next record to prefetch during a copy, because the
- * processor's own prefetcher stops at page boundaries. */
-#define LINES_AHEAD 4
-#define LINE 64
-/* Records smaller than this are prefetched whole as soon as they are located: a block of them fits
- * into the first-level cache, and copying one takes too little time for the cache lines of the next
- * one to arrive. */
+/* Records smaller than this are prefetched whole as soon as they are located. A block of them fits
+ * into the first-level cache, and copying a record takes too little time for the cache lines of the
+ * next one to arrive. */
 #define SMALL 512
-#define PAGE 4096
 
 /** The state of a call. */
 typedef struct dense {
@@ -34,12 +29,12 @@ typedef struct dense {
     uint32_t size; /**< Size of a record. */
     uint32_t align_mask;
     bool verify;            /**< Some values of table rows may need to be verified. */
-    bool many;              /**< More than a few may need it. */
-    bool always;            /**< All need it. */
+    bool many;              /**< More than a few of them may need to be verified. */
+    bool always;            /**< All of them need to be verified. */
     bool verify_updates;    /**< Values of row updates may need to be verified. */
     lx__inflater *inflater; /**< Taken when the first compressed value is read. */
 
-    /* The chunk of the last raw value, which usually is also the chunk of the next one. */
+    /* The chunk of the last raw value, which is usually also the chunk of the next one. */
     uint64_t head;       /**< The first half of its rows, chunk and size; or NO_HEAD. */
     uint64_t last_start; /**< The largest valid offset of a value. */
     const uint8_t *data; /**< Base address of the chunk. */
@@ -76,14 +71,6 @@ static inline void prefetch_rows(const dense *g, uint64_t index)
         __builtin_prefetch(g->column->checks + index * LX__CHECK_ROW);
 }
 
-/** Prefetches the first @p lines cache lines of each page of a payload. */
-static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lines)
-{
-    for (size_t page = 0; page < size; page += PAGE)
-        for (size_t line = page; line < size && line < page + lines * LINE; line += LINE)
-            __builtin_prefetch(data + line);
-}
-
 /* Looking up the row updates of a block takes several steps (hash, filter test, prefetch, find).
  * Other blocks are copied in between, since each step prefetches the memory that the next one
  * reads. */
@@ -106,7 +93,7 @@ static uint64_t filter_block(const dense *g, const uint64_t *indices, size_t cou
 }
 
 /**
- * Finds a raw value by its row of the offset table or, if @p update is not NULL, by that row
+ * Finds a raw value by its row in the offset table or, if @p update is not NULL, by that row
  * update. Returns NULL for all other values, and if the chunk is not mapped yet. The location is
  * valid by the rules of lx__payload_locate(), except that checking the logical length is left to
  * is_intact() and update_is_intact().
@@ -182,8 +169,8 @@ static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, ui
     return status;
 }
 
-/** Copies a block that has been located. The bits of @p have mark the records whose values are from
- * @p updates. */
+/** Copies a block that has been located. A bit set in @p have marks a record whose value is from @p
+ * updates. */
 static inline __attribute__((always_inline)) lx_status
 copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
            const lx__update *const *updates, size_t count, uint8_t *out, size_t stride,
@@ -192,12 +179,12 @@ copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const
     size_t size = g->size;
     /* Computing the checksum reads three streams at once, which the processor's prefetcher does not
      * detect. */
-    size_t lines = g->many ? PAGE / LINE : LINES_AHEAD;
+    size_t lines = g->many ? LX__PAGE_LINES : LX__LINES_AHEAD;
     if (found[0] != NULL)
-        prefetch_payload(found[0], size, lines);
+        lx__prefetch_payload(found[0], size, lines);
     for (size_t i = 0; i < count; i++) {
         if (i + 1 < count && found[i + 1] != NULL)
-            prefetch_payload(found[i + 1], size, lines);
+            lx__prefetch_payload(found[i + 1], size, lines);
         bool right = found[i] != NULL;
         if ((have >> i & 1) != 0) {
             verify_hidden(g, indices[i]);
@@ -218,8 +205,8 @@ copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const
     return LX_OK;
 }
 
-/** Locates the values of a block. The bits of @p may mark records that may have row updates.
- * Returns the bits of those that do. */
+/** Locates the values of a block. A bit set in @p may marks a record that may have a row update.
+ * Returns the bits of the records that have one. */
 static inline __attribute__((always_inline)) uint64_t
 find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
            const lx__update **updates, const uint8_t **found)
@@ -241,7 +228,7 @@ find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const 
         found[i] = index < g->length ? find_raw(g, index, rows) : NULL;
         if (found[i] == NULL)
             continue;
-        prefetch_payload(found[i], g->size < SMALL ? g->size : 1, PAGE / LINE);
+        lx__prefetch_payload(found[i], g->size < SMALL ? g->size : 1, LX__PAGE_LINES);
         if (g->verify && index < g->rows && !g->always)
             lx__table_prefetch_verified(g->column->table, index);
     }
@@ -265,7 +252,7 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
         const uint64_t *here = indices + at, *next = here + block;
         uint8_t *to = out + at * stride;
         hash_block(g, next, rest, filter_hashes);
-        if (may == 0) { /* a specialized copy of the code, as most blocks have no row updates */
+        if (may == 0) { /* specialized code, because most blocks have no row updates */
             find_block(g, here, block, count - at, 0, updates, found);
             may = filter_block(g, next, rest, filter_hashes);
             status = copy_block(g, here, found, 0, updates, block, to, stride, error);
@@ -279,9 +266,10 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
 }
 
 /**
- * Copies inline values of @p size bytes, a compile-time constant, from their table rows. Stops at
- * the first value that is not inline or not verified. Returns the number of values copied. Copies
- * at most the first @p count of @p indices; the array has @p known elements, for prefetching.
+ * Copies inline values of @p size bytes, a compile-time constant, from their table rows. Handles
+ * the first @p count of @p indices, but stops at the first value that is not inline or not
+ * verified. Returns the number of values copied. The array has @p known elements; those beyond @p
+ * count are used only for prefetching.
  */
 static inline __attribute__((always_inline)) size_t
 copy_inline(const dense *g, const uint64_t *indices, size_t count, size_t known, uint8_t *out,
@@ -341,7 +329,7 @@ static bool copy_short_update(dense *g, uint64_t index, uint8_t *out)
     return true;
 }
 
-/** Copies a block of short values. The bits of @p may mark those that may have row updates. */
+/** Copies a block of short values. A bit set in @p may marks a value that may have a row update. */
 static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t block, size_t known,
                                   uint64_t may, uint8_t *out, size_t stride, lx_error *error)
 {

@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "zrecord/read/value-rows.h"
 
+/* How many mapped values to locate before copying the first of them. */
+#define LOCATED 32
+
 /** Where a call puts its values: at out + offsets[i], or at out + i * stride. */
 typedef struct target {
     uint8_t *out;
@@ -149,24 +152,31 @@ static lx_status put(lx__value_reader *reader, size_t field, uint64_t index, con
     return LX_OK;
 }
 
+/** Fetches, verifies and copies a located value. */
+static inline __attribute__((always_inline)) lx_status copy_located(lx__value_reader *reader,
+                                                                    size_t field, uint64_t index,
+                                                                    lx__value *value, uint8_t *out,
+                                                                    uint64_t room, lx_error *error)
+{
+    const lx__snapshot *snapshot = reader->snapshot;
+    uint64_t size = size_of(snapshot->columns[field].rules, &value->entry);
+    bool straight = size == room && !lx__entry_is_compressed(&value->entry);
+    lx_status status = lx__value_fetch(reader, field, index, value, straight ? out : NULL, error);
+    if (status == LX_OK)
+        status = lx__snapshot_verify(snapshot, field, index, value, error);
+    if (status != LX_OK)
+        return status;
+    return size == room ? put(reader, field, index, value, out, room, error)
+                        : fail_size(snapshot, field, index, size, room, error);
+}
+
 static inline __attribute__((always_inline)) lx_status
 copy_value(lx__value_reader *reader, size_t field, uint64_t index, const lx__loaded *loaded,
            uint8_t *out, uint64_t room, lx_error *error)
 {
     lx__value value;
-    const lx__snapshot *snapshot = reader->snapshot;
     lx_status status = find(reader, field, index, loaded, &value, error);
-    if (status != LX_OK)
-        return status;
-    uint64_t size = size_of(snapshot->columns[field].rules, &value.entry);
-    bool straight = size == room && !lx__entry_is_compressed(&value.entry);
-    status = lx__value_fetch(reader, field, index, &value, straight ? out : NULL, error);
-    if (status == LX_OK)
-        status = lx__snapshot_verify(snapshot, field, index, &value, error);
-    if (status != LX_OK)
-        return status;
-    return size == room ? put(reader, field, index, &value, out, room, error)
-                        : fail_size(snapshot, field, index, size, room, error);
+    return status == LX_OK ? copy_located(reader, field, index, &value, out, room, error) : status;
 }
 
 /** Copies a value again, this time with @p error, to report a failure other than damage. */
@@ -258,13 +268,45 @@ static lx_status copy_intact(gather *g, lx_error *error)
     return LX_OK;
 }
 
+static void prefetch_located(const gather *g, const lx__value *value, size_t lines)
+{
+    const uint8_t *data = value->extent.chunk != NULL
+                              ? lx__snapshot_address(g->reader.snapshot, &value->extent)
+                              : NULL;
+    if (data != NULL)
+        lx__prefetch_payload(data, value->entry.physical, lines);
+}
+
+/** Copies the intact ones of up to LOCATED mapped values, starting with @p first. Locates all of
+ * them first, so that reading their entries and their bytes does not wait for memory. */
+static void copy_mapped(gather *g, size_t first, size_t count)
+{
+    lx__value values[LOCATED];
+    bool *copied = g->copied + first;
+    for (size_t i = 0; i < count; i++) {
+        const lx__loaded *loaded = known(g, first + i);
+        copied[i] = find(&g->reader, g->field, g->indices[first + i], loaded, &values[i], NULL) ==
+                    LX_OK;
+        if (copied[i])
+            prefetch_located(g, &values[i], 1);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && copied[i + 1])
+            prefetch_located(g, &values[i + 1], LX__LINES_AHEAD);
+        if (copied[i])
+            copied[i] = copy_located(&g->reader, g->field, g->indices[first + i], &values[i],
+                                     out_of(g, first + i), room_of(g, first + i), NULL) == LX_OK;
+    }
+}
+
 static lx_status copy_block(gather *g, lx_error *error)
 {
     bool lost;
-    /* Mapped bytes are accessed directly, so a batch would gain nothing. */
     lx_status status = g->reader.by_pread ? copy_intact(g, error) : LX_OK;
+    for (size_t i = 0; !g->reader.by_pread && i < g->count; i += LOCATED)
+        copy_mapped(g, i, g->count - i < LOCATED ? g->count - i : LOCATED);
     for (size_t i = 0; status == LX_OK && i < g->count; i++)
-        if (!g->reader.by_pread || !g->copied[i])
+        if (!g->copied[i])
             status = copy_any(&g->reader, g->damages, g->field, g->indices[i], known(g, i),
                               out_of(g, i), room_of(g, i), &lost, error);
     return status;
@@ -453,7 +495,8 @@ static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *erro
     return status;
 }
 
-/** Sets the lengths of all slices before the first failure, and @p sized to their number. */
+/** Sets the lengths of all slices that precede the first failure, and sets @p sized to their
+ * number. */
 static lx_status size_slices(gather *g, const uint64_t *indices, size_t count, lx_slice *slices,
                              size_t *sized, uint64_t *total, lx_error *error)
 {
@@ -503,7 +546,8 @@ static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, l
         if (status == LX_OK)
             status = fill_slices(g, slices + at, &out, error);
     }
-    /* In the caller's order, a failure of size_slices() comes after all records copied here. */
+    /* The records copied here all come before the one at which size_slices() failed, so its failure
+     * is reported last. */
     if (status == LX_OK && failed != LX_OK) {
         (void)lx__damage_count(g->damages, failed);
         lx__error_propagate(error, &later);

@@ -14,6 +14,21 @@
 
 /* How many table rows to prefetch ahead: a cache miss costs about as much as ten hits. */
 #define LX__ROWS_AHEAD 16
+/* How many cache lines of each page of the next record to prefetch during a copy: the processor's
+ * own prefetcher stops at page boundaries. */
+#define LX__LINES_AHEAD 4
+/* Number of cache lines of a page. */
+#define LX__PAGE_LINES 64
+
+/** Prefetches the first @p lines cache lines of each page of a payload. */
+static inline void lx__prefetch_payload(const uint8_t *data, size_t size, size_t lines)
+{
+    const size_t line_bytes = 64, page_bytes = LX__PAGE_LINES * line_bytes;
+    for (size_t page = 0; page < size; page += page_bytes)
+        for (size_t line = page; line < size && line < page + lines * line_bytes;
+             line += line_bytes)
+            __builtin_prefetch(data + line);
+}
 
 /** Copies records of any length to out + offsets[i]; their lengths must be those that lx__measure()
  * computed. */
@@ -26,7 +41,8 @@ lx_status lx__measure(lx__snapshot *snapshot, lx__damage_counter *damages, size_
                       const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
                       lx_error *error);
 
-/** Returns slices of records, in their mappings or in memory of @p view, like lx_dataset_view(). */
+/** Returns slices of records, which point into mappings or into memory of @p view, like
+ * lx_dataset_view(). */
 lx_status lx__view(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                    const uint64_t *indices, size_t count, lx_slice *slices, lx__snapshot **view,
                    lx_error *error);

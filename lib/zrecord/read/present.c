@@ -8,11 +8,7 @@
 bool lx__dataset_may_be_missing(lx_dataset *dataset, size_t field)
 {
     lx__dataset_lock(dataset);
-    const lx__store *store = dataset->snapshot->store;
-    /* In a sealed dataset, the tables already contain everything that is in the log. */
-    bool may = store->meta.sealed
-                   ? !lx__schema_field(store->schema, field)->complete
-                   : lx__state_may_be_missing(&dataset->snapshot->state, store->schema, field);
+    bool may = lx__snapshot_may_be_missing(dataset->snapshot, field);
     pthread_mutex_unlock(&dataset->mutex);
     return may;
 }
@@ -36,8 +32,8 @@ static void mark_mapped(const lx__snapshot *snapshot, size_t field, const uint64
     }
 }
 
-/** Marks a value whose row could not be read with the others. A damaged row counts as present: the
- * read of the value reports the damage. */
+/** Marks a value whose row could not be read along with the others. A damaged row counts as
+ * present: the read of the value reports the damage. */
 static lx_status mark_lost(lx__value_reader *reader, size_t field, uint64_t index, uint8_t *present,
                            lx_error *error)
 {
@@ -51,7 +47,7 @@ static lx_status mark_lost(lx__value_reader *reader, size_t field, uint64_t inde
     return status;
 }
 
-/** Reads rows by pread, those of a block together. */
+/** Reads rows with pread, one block of records at a time. */
 static lx_status mark_read(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
                            size_t count, uint8_t *present, lx_error *error)
 {

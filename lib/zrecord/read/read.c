@@ -80,7 +80,7 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
     return status;
 }
 
-/* A view is a snapshot. For mapped records it is the pinned snapshot itself, so the view needs no
+/* A view is a snapshot. For mapped records, it is the pinned snapshot itself, so the view needs no
  * memory. */
 lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices, size_t count,
                           lx_slice *slices, lx_view **view, lx_error *error)

@@ -79,8 +79,8 @@ static lx_status replay_all(const lx_dataset *dataset, lx__store *store, lx__sto
 /**
  * Opens the dataset from the start, for a new handle (@p former is NULL) or for a handle that has
  * read @p former so far. If meta.json is replaced after it was read but before the WAL is read, the
- * two do not match, which may look like corruption: a writer may have unsealed the dataset and
- * appended records, or dropped a field. In that case, ignores the result and tries again.
+ * two do not match, and this may look like corruption. This happens when a writer unseals the
+ * dataset and appends records, or drops a field. In that case, ignores the result and tries again.
  */
 static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool share,
                            lx__snapshot **snapshot, lx_error *error)
@@ -282,7 +282,7 @@ lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanosec
         return lx__fail_null(error, "dataset");
     if (length > dataset->options.length)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the dataset shows only its first %llu records: wait for at most as many",
+                       "the dataset shows only its first %llu records: wait for at most that many",
                        (unsigned long long)dataset->options.length);
     uint64_t deadline = lx__clock_after(nanoseconds), pause = PAUSE_MIN_NS;
     for (;;) {

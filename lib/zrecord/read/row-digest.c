@@ -44,7 +44,7 @@ static lx_status add_entries(lx__row_digest *digest, lx__value_reader *reader, s
             lx__snapshot_load(reader->snapshot, field, i, &value);
         if (status == LX_ERR_NOMEM)
             return lx__fail_memory(error, "table rows");
-        if (status != LX_OK) { /* a disk that fails must not prevent saving a state */
+        if (status != LX_OK) { /* a failing disk must not prevent the state from being saved */
             digest->fields[field] = LX__DIGEST_UNKNOWN;
             return LX_OK;
         }

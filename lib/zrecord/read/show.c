@@ -6,7 +6,7 @@
 
 #include "zrecord/read/dataset.h"
 
-/** Finds a value by its row of the offset table or, if @p update is not NULL, by that row update.
+/** Finds a value by its row in the offset table or, if @p update is not NULL, by that row update.
  * Returns false if the slow path has to read it: the value is inline, its chunk is not mapped yet,
  * or its location is invalid. */
 static bool find_plain(const lx__snapshot *snapshot, size_t field, uint64_t index,
@@ -39,7 +39,7 @@ bool lx__dataset_locate(const lx_dataset *pinned, size_t field, uint64_t index, 
     return find_plain(snapshot, field, index, find_update(snapshot, field, index), slice);
 }
 
-/** Whether a value was verified before. If so, it is raw, provided that its field is. */
+/** Whether a value was verified before. Such a value is raw if its field is not compressed. */
 static bool is_verified(const lx__snapshot *snapshot, size_t field, uint64_t index,
                         const lx__update *update)
 {

@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "zrecord/read/value-rows.h"
 
-/* How much sequential reads read ahead, for all fields together: table rows and chunk bytes. */
+/* How much is read ahead during sequential reads, for all fields together: table rows and chunk
+ * bytes. */
 #define ROW_BYTES ((size_t)1 << 20)
 #define CHUNK_BYTES ((size_t)1 << 20)
 /* Limits for one field. */

@@ -4,7 +4,7 @@
  * @brief Reads values of a snapshot: loads entries, fetches stored bytes and decodes them.
  *
  * The reader uses mappings or pread. If a file was truncated or a disk fails, pread returns an
- * error, whereas accessing a mapping raises SIGBUS. Maintenance therefore always reads by pread;
+ * error, whereas accessing a mapping raises SIGBUS. Maintenance therefore always reads with pread;
  * other code does so only in access mode pread.
  */
 #ifndef LX_ZRECORD_VALUE_READER_H
@@ -12,7 +12,7 @@
 
 #include "zrecord/snapshot/snapshot.h"
 
-/** The rows and bytes of one field that were last read by pread. */
+/** The rows and bytes of one field that were last read with pread. */
 typedef struct lx__field_window {
     uint8_t *rows;         /**< Rows of the offset table, followed by those of the check table. */
     uint64_t first, count; /**< The range of these rows. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads table rows by pread. */
+/* Reads table rows with pread. */
 #include "zrecord/read/value-rows.h"
 
 #include <stdlib.h>
@@ -80,8 +80,8 @@ static size_t run_of(const wanted *rows, size_t count)
     return run;
 }
 
-/** Whether the check table need not be read, just as when gathering from mappings: all rows are of
- * raw values that have the field's size and need no verification. */
+/** Whether the check table need not be read: all rows belong to raw values that have the field's
+ * size and need no verification. A gather from mappings skips the check table in the same case. */
 static bool needs_no_checks(const lx__value_reader *reader, size_t field, const wanted *rows,
                             size_t count, const uint8_t *offsets)
 {

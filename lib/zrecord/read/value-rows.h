@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The table rows of a block of records, read by pread.
+ * @brief The table rows of a block of records, read with pread.
  */
 #ifndef LX_ZRECORD_VALUE_ROWS_H
 #define LX_ZRECORD_VALUE_ROWS_H
 
 #include "zrecord/read/value-reader.h"
 
-/** Maximum number of records per call of lx__value_load_block(). */
+/** Maximum number of records per call to lx__value_load_block(). */
 #define LX__VALUE_BLOCK 256
 
 /** The entry of a record in a block, once loaded. */
@@ -18,12 +18,12 @@ typedef struct lx__loaded {
     bool lost; /**< The entry could not be read; lx__value_load() will report why. */
 } lx__loaded;
 
-/** Reads rows of one table by pread. */
+/** Reads rows of one table with pread. */
 lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__part part,
                               uint64_t first, uint64_t count, uint8_t *rows, lx_error *error);
 
 /**
- * Loads the entries of up to LX__VALUE_BLOCK records, in any order, by pread. Skips indices that
+ * Loads the entries of up to LX__VALUE_BLOCK records, in any order, with pread. Skips indices that
  * are not less than the length. Rows that are close to each other are read with one call.
  *
  * If @p to_gather is set, does not read the check table for raw values that need no verification,

@@ -10,7 +10,7 @@
 #include "zrecord/wal/shared-array.h"
 
 /* Maximum number of slots per chunk in the table that maps ids to positions; if the ids are too
- * sparse for that, they are searched for. */
+ * sparse for that, the list of chunks is searched instead. */
 #define SPREAD_MAX 64
 
 static lx_status map_column(lx__snapshot *snapshot, size_t field, lx_error *error)
@@ -205,7 +205,7 @@ lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot 
         return lx__fail_memory(error, "a view");
     atomic_init(&made->references, 1);
     made->store = lx__store_ref(store);
-    /* Whole pages, because values may need page alignment. */
+    /* Allocate whole pages, because values may need page alignment. */
     made->memory_size = (size_t)size + 1;
     made->memory = size < SIZE_MAX / 2 ? lx__pages_alloc(made->memory_size) : NULL;
     if (made->memory == NULL) {
@@ -235,6 +235,14 @@ void lx__snapshot_unref(lx__snapshot *snapshot)
     lx__pages_free(snapshot->memory, snapshot->memory_size);
     lx__store_unref(snapshot->store);
     lx__free(snapshot);
+}
+
+bool lx__snapshot_may_be_missing(const lx__snapshot *snapshot, size_t field)
+{
+    const lx__store *store = snapshot->store;
+    /* In a sealed dataset, the tables already contain everything that is in the log. */
+    return store->meta.sealed ? !lx__schema_field(store->schema, field)->complete
+                              : lx__state_may_be_missing(&snapshot->state, store->schema, field);
 }
 
 void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64_t index,

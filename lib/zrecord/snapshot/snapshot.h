@@ -54,7 +54,7 @@ typedef struct lx__value {
     lx__extent extent;   /**< Set by lx__snapshot_locate(). */
     const uint8_t *data; /**< The stored bytes; NULL if the value is missing or not fetched yet.
                               Until the value is located, the bytes of the entry's offset slot. */
-    uint8_t slot[LX__INLINE_MAX]; /**< A copy of the offset slot if it was read by pread. */
+    uint8_t slot[LX__INLINE_MAX]; /**< A copy of the offset slot if it was read with pread. */
 } lx__value;
 
 /** Makes a snapshot of @p state. Takes ownership of @p state, even on failure. */
@@ -102,6 +102,9 @@ lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, ui
  * if the value is intact. @p index must be less than state.rows. */
 void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index);
 
+/** Whether values of the field may be missing. */
+bool lx__snapshot_may_be_missing(const lx__snapshot *snapshot, size_t field);
+
 /** Adds to @p error the file, offset, field and record of a value that could not be read. */
 void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               const lx__entry *entry, lx_error *error);
@@ -110,7 +113,8 @@ void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64
 static inline uint32_t lx__snapshot_find_chunk(const lx__snapshot *snapshot, uint32_t id)
 {
     if (snapshot->chunk_positions != NULL) {
-        uint32_t at = id - snapshot->first_chunk; /* for smaller ids, wraps beyond any span */
+        /* For a smaller id, this wraps around to a number beyond any span. */
+        uint32_t at = id - snapshot->first_chunk;
         return at < snapshot->chunk_span ? snapshot->chunk_positions[at] : LX__NO_CHUNK;
     }
     const lx__chunk_item *item = lx__state_find_chunk(&snapshot->state, id);

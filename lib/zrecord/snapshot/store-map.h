@@ -8,9 +8,9 @@
 
 #include "zrecord/snapshot/store.h"
 
-/** Makes @p store share the mappings of @p former, a store of the same dataset: those of its
- * tables, and those of its chunks that @p chunks lists. Verified rows stay verified, and mapped
- * pages are not faulted in again. */
+/** Makes @p store share the mappings of @p former, a store of the same dataset: the mappings of its
+ * tables, and those of the chunks in @p chunks. Verified rows stay verified, and mapped pages are
+ * not faulted in again. */
 void lx__store_inherit(lx__store *store, lx__store *former, const lx__chunk_item *chunks,
                        size_t chunk_count);
 

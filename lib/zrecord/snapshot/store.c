@@ -154,7 +154,7 @@ bool lx__store_was_replaced(const lx__store *store)
 
 /* ---- the lx__fd_open callback of the cache */
 
-/** Opens a chunk, which must have all of its committed bytes. In a sealed dataset it must have no
+/** Opens a chunk, which must have all of its committed bytes. In a sealed dataset, it must have no
  * other bytes, unless a writer has unsealed the dataset since. */
 static lx_status open_chunk(const lx__store *store, const lx__file_name *name, lx__file *file,
                             lx_error *error)

@@ -25,7 +25,7 @@
 #define LX__MAPPED_CHUNKS_MAX 60000
 
 /** Maximum number of idle files that a store keeps open. The limit is lower in access mode mmap, in
- * which only maintenance reads by pread. */
+ * which only maintenance reads with pread. */
 #define LX__FILES_MAX 64
 #define LX__FILES_MAPPED_MAX 4
 
@@ -79,7 +79,7 @@ typedef struct lx__store {
     size_t chunk_count, chunk_capacity;
     lx__inflater **inflaters; /**< Idle inflaters. */
     size_t inflater_count, inflater_capacity;
-    lx__fd_cache files; /**< For reading tables and chunks by pread, and for mapping chunks. */
+    lx__fd_cache files; /**< For reading tables and chunks with pread, and for mapping chunks. */
 } lx__store;
 
 /**

@@ -48,7 +48,7 @@ typedef struct lx__table_location {
     const char *stem;
     uint32_t generation;
     bool exact;    /**< Sealed: the files must have no bytes beyond the rows. */
-    bool unmapped; /**< Only check the files; rows will be read by pread. */
+    bool unmapped; /**< Only check the files; rows will be read with pread. */
 } lx__table_location;
 
 /** Maps both files for @p capacity rows, a multiple of 64. The files must have at least @p rows

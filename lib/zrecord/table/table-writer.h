@@ -47,8 +47,8 @@ void lx__table_writer_close(lx__table_writer *tables);
 lx_status lx__table_writer_append(lx__table_writer *tables, const lx__entry *entries, size_t stride,
                                   uint64_t records, lx_error *error);
 
-/** Sets @c missing in @p files if any of the @p count rows at @p offset_rows is a missing value.
- * Only such rows have zeros in their first half. */
+/** Sets @c missing in @p files if any of the @p count rows at @p offset_rows belongs to a missing
+ * value. Only such rows have zeros in their first half. */
 void lx__table_files_note_missing(lx__table_files *files, const uint8_t *offset_rows, size_t count);
 
 /** Adds a row of missing values to the buffer; lx__table_writer_put() then sets its entries. */

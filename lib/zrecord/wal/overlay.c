@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 /* Maximum number of updates per word of a filter. This gives 16 to 32 bits per update, so that at
- * most one lookup in a hundred is a false positive. */
+ * most one lookup in a hundred gives a false positive. */
 #define FILTER_WORD_UPDATES 4
 /* A layer is merged into a newer one that has at least 1/MERGE_PART as many updates. A larger
  * number means fewer layers to search, but each update is copied more often. */
@@ -198,7 +198,7 @@ static lx_status merge_new(const lx__overlay *overlay, lx__overlay_layer **layer
     size_t count = (*layer)->map.count; /* an upper bound: the same key may be in several layers */
     for (size_t i = 0; i < count; i++)
         atomic_init(&(*layer)->map.list[i].frame_or_verified,
-                    0); /* from now on, this means whether the value was verified */
+                    0); /* from now on, this member says whether the value was verified */
     for (*depth = overlay->depth; *depth != 0 && should_merge(overlay, *depth, count); --*depth)
         count += overlay->uses[*depth - 1].layer->map.count;
     if (*depth != overlay->depth)
@@ -346,8 +346,8 @@ static uint64_t filter_layer(const lx__overlay_layer_use *use, size_t count,
     const uint64_t *filter = use->filter, mask = use->filter_mask;
     uint64_t may = 0;
     for (size_t k = 0; k < count; k++) {
-        /* Test both bits without a branch in between, which would be taken for one record in
-         * ten. */
+        /* Test both bits without a branch in between, because that branch would be taken for one
+         * record in ten. */
         uint64_t filter_hash = filter_hashes[k], word = filter[lx__overlay_word(filter_hash, mask)];
         if ((word >> lx__overlay_first_bit(filter_hash) &
              word >> lx__overlay_second_bit(filter_hash) & 1) != 0)

@@ -31,8 +31,8 @@ typedef struct lx__overlay_layer {
 } lx__overlay_layer;
 
 /** A layer, as an overlay uses it. An update in the layer is live if its index is less than @ref
- * length and not in [@ref rows, rows of the state), because later frames wrote the rows in that
- * range to the tables. */
+ * length and not in [@ref rows, rows of the state): later frames wrote the rows in that range to
+ * the tables. */
 typedef struct lx__overlay_layer_use {
     const uint64_t *filter; /**< The layer's filter. */
     uint64_t filter_mask;

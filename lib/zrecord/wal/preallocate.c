@@ -4,11 +4,11 @@
 #include "base/bytes.h"
 
 /* Minimum number of zeros to write. Once the log is larger than this, as many zeros are written as
- * it has bytes, so that a small dataset stays small, and opening it after a crash searches few
- * bytes beyond the last frame. */
+ * the log has bytes. A small dataset thus stays small, and opening it after a crash searches only a
+ * few bytes beyond the last frame. */
 #define LEAST ((uint64_t)4096)
-/* A frame longer than 1/SHARE of the maximum number of zeros takes longer to sync than the
- * journal. */
+/* A frame longer than 1/SHARE of the maximum number of zeros takes longer to sync than the journal
+ * does. */
 #define SHARE 4
 
 static uint64_t choose_end(uint64_t end, uint64_t most)
@@ -20,7 +20,8 @@ static uint64_t choose_end(uint64_t end, uint64_t most)
 void lx__preallocate(uint64_t *zeros_end, const lx__file *file, uint64_t start, uint64_t end,
                      uint64_t most)
 {
-    static uint8_t zeros[64 << 10]; /* not const: takes no space in the library file */
+    /* not const, so that it takes up no space in the library file */
+    static uint8_t zeros[64 << 10];
     if (end <= *zeros_end || end - start > most / SHARE)
         return;
     uint64_t last = choose_end(end, most);

@@ -88,7 +88,7 @@ static const drop *first_from(const drops *in, bool by_frame, uint64_t value)
 {
     size_t low = 0, high = in->count,
            middle = high >= 2 ? high - 2
-                              : 0; /* try the last but one first, as it is the most likely */
+                              : 0; /* try the last but one first: it is the most likely match */
     while (low < high) {
         uint64_t key = by_frame ? in->list[middle].frame : in->list[middle].bound;
         if (key >= value)
@@ -234,7 +234,7 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
     return status;
 }
 
-/** Returns the first frame such that no update of this or a later frame was dropped. */
+/** Returns the earliest frame such that no update in it or in a later frame was dropped. */
 static uint32_t first_kept_frame(const replay *r)
 {
     uint32_t frame = r->grown.count != 0 ? r->grown.list[r->grown.count - 1].frame : 0;
@@ -481,6 +481,17 @@ void lx__state_free(lx__state *state)
     lx__shared_unref(state->chunks);
     lx__overlay_free(&state->overlay);
     *state = (lx__state){0};
+}
+
+lx_status lx__state_begin_tables(lx__state *state, lx_error *error)
+{
+    if (state->table_generation == UINT32_MAX)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "all %u table generations have been used: copy the dataset to continue",
+                       UINT32_MAX);
+    state->table_generation++;
+    state->rows = state->length;
+    return LX_OK;
 }
 
 /** Returns the position of chunk @p id, or the position to insert it at. */

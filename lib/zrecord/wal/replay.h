@@ -73,6 +73,10 @@ void lx__state_copy(lx__state *copy, const lx__state *state);
 
 void lx__state_free(lx__state *state);
 
+/** Gives the state the next table generation, and as many rows as records: all rows will be written
+ * to new tables. Rows of one table generation never change, not even in a recovered dataset. */
+lx_status lx__state_begin_tables(lx__state *state, lx_error *error);
+
 /** Returns the item of chunk @p id; NULL if the state does not contain that chunk. */
 const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id);
 

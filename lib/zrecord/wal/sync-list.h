@@ -3,8 +3,8 @@
  * @file
  * @brief The files and directories to sync before a frame is written.
  *
- * The writer fills the list while no flush task runs. While the writer syncs the items, other calls
- * can continue.
+ * The writer fills the list while no flush task is running. While the writer syncs the items, other
+ * calls can continue.
  */
 #ifndef LX_ZRECORD_SYNC_LIST_H
 #define LX_ZRECORD_SYNC_LIST_H
@@ -26,10 +26,10 @@ typedef struct lx__sync_list {
 /** Reserves room for @p more items, so that adding them cannot fail. */
 lx_status lx__sync_list_reserve(lx__sync_list *list, size_t more, lx_error *error);
 
-/** Adds a file, whose data will be synced. Requires reserved room. */
+/** Adds a file whose data is to be synced. Room must have been reserved. */
 void lx__sync_list_add(lx__sync_list *list, const lx__file *file);
 
-/** Adds a directory, whose entries will be synced. Requires reserved room. */
+/** Adds a directory, whose entries will be synced. Room must have been reserved. */
 void lx__sync_list_add_directory(lx__sync_list *list, const lx__file *directory);
 
 /** Syncs all items. Empties the list even on failure: a failed sync must not be repeated, because

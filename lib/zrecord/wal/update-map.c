@@ -35,7 +35,7 @@ uint64_t lx__update_map_new_seed(void)
 {
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed || seed == 0)
-        seed = (uintptr_t)&seed; /* no randomness yet, early in the boot: use an address */
+        seed = (uintptr_t)&seed; /* no random numbers yet, this early in the boot: use an address */
     return seed;
 }
 
@@ -175,8 +175,8 @@ void lx__update_map_clear(lx__update_map *map)
         return;
     }
     if (map->count < map->slot_mask / 16) {
-        /* Backwards: a search stops at the first free slot, so a key that was added earlier must be
-         * removed later. */
+        /* Remove the keys in reverse order: a search stops at the first free slot, so a key that
+         * was added earlier must be removed later. */
         for (; map->count != 0; map->count--)
             *slot_of_update(map, &map->list[map->count - 1]) = 0;
     } else if (map->slots != NULL) {

@@ -66,14 +66,14 @@ uint64_t lx__update_map_new_seed(void);
  */
 lx_status lx__update_map_reserve(lx__update_map *map, size_t more, lx_error *error);
 
-/** Adds an update, or replaces the update with the same key. Requires reserved room. */
+/** Adds an update, or replaces the update with the same key. Room must have been reserved. */
 void lx__update_map_put(lx__update_map *map, const lx__update *update);
 
 /** Like lx__update_map_put(), but takes an entry. */
 void lx__update_map_put_entry(lx__update_map *map, uint32_t field, uint64_t index,
                               const lx__entry *entry);
 
-/** Maximum number of updates in one call of lx__update_map_put_many(). */
+/** Maximum number of updates in one call to lx__update_map_put_many(). */
 #define LX__UPDATE_BATCH_MAX 16
 
 /** Reserves room for several updates and adds them. This is faster than adding them one by one,

@@ -15,15 +15,16 @@
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 
-/* The search after an invalid frame checks every place that looks like a frame, until their sizes
- * add up to this many times the number of bytes to search. Otherwise, a hostile log could make
- * every place look like a large frame. */
+/* The search after an invalid frame checks all places that look like frames, until the sizes of
+ * these frames add up to this many times the number of bytes to search. Without this limit, a
+ * hostile log that looks like a large frame in every place would make the search take far too
+ * long. */
 #define SEARCH_EFFORT 4
 /* How many bytes a scan that continues from a state reads first. Usually there are only a few
  * frames, followed by preallocated zeros. */
 #define FIRST_STEP ((size_t)4096)
-/* The magic and the size of a frame. If these bytes are zeros, no frame has been written here
- * yet. */
+/* Number of bytes of the magic and the size at the start of a frame. If these bytes are zeros, no
+ * frame has been written there yet. */
 #define FRAME_START 8
 
 lx_status lx__wal_open(lx__wal_reader *log, const lx__file *directory,
@@ -35,7 +36,7 @@ lx_status lx__wal_open(lx__wal_reader *log, const lx__file *directory,
     lx_status status = lx__file_open(&log->file, directory, name, O_RDONLY, error);
     if (status == LX_ERR_NOT_FOUND) {
         if (error != NULL && error->status == LX_ERR_NOT_FOUND)
-            error->status = LX_ERR_CORRUPT; /* meta.json names the log, so it must exist. */
+            error->status = LX_ERR_CORRUPT; /* meta.json names the log, so the log must exist. */
         return LX_ERR_CORRUPT;
     }
     if (status == LX_OK)
@@ -151,8 +152,8 @@ static lx_status compute_crc(lx__wal_reader *log, uint64_t offset, lx__frame *fr
     return status;
 }
 
-/** Reads the frame at @p offset. Sets @p all to whether its size is plausible and the file contains
- * all of it, and @p crc to the CRC of its bytes. */
+/** Reads the frame at @p offset. Sets @p all to true if its size is plausible and the file contains
+ * all of it, and sets @p crc to the CRC of its bytes. */
 static lx_status read_frame(lx__wal_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
                             bool *all, lx_error *error)
 {
@@ -187,8 +188,8 @@ static lx_status read_next(lx__wal_reader *log, const lx__wal_position *at, lx__
     return status;
 }
 
-/** Returns where the next data at or after @p offset starts, skipping a hole if there is one there.
- * The result is a multiple of 8. */
+/** Returns the offset of the next data at or after @p offset, skipping a hole if there is one
+ * there. The result is a multiple of 8. */
 static uint64_t skip_hole(const lx__wal_reader *log, uint64_t offset)
 {
     off_t data = lseek(log->file.fd, (off_t)offset, SEEK_DATA);
@@ -198,7 +199,7 @@ static uint64_t skip_hole(const lx__wal_reader *log, uint64_t offset)
     return start > offset ? start : offset;
 }
 
-/** Finds the next frame magic at or after @p offset; sets it to the file size if there is none. */
+/** Advances @p offset to the next frame magic at or after it; to the file size if there is none. */
 static lx_status find_magic(lx__wal_reader *log, uint64_t *offset, lx_error *error)
 {
     uint64_t at = *offset;
@@ -249,9 +250,8 @@ static bool is_of_boot(const lx__frame *frame, uint64_t boot)
     return boot != 0 && frame->boot == boot;
 }
 
-/** Searches for a whole frame at or after @p at that is synced or of this boot, and whose sequence
- * number is at least that of @p at. If there is one, the frame at @p at was whole when it was
- * written. */
+/** Searches for a whole frame at or after @p at that is synced or of this boot and has at least the
+ * sequence number of @p at. If there is one, the frame at @p at was whole when it was written. */
 static lx_status find_later(lx__wal_reader *log, const lx__wal_position *at, uint64_t boot,
                             bool *found, lx_error *error)
 {
@@ -381,8 +381,8 @@ typedef struct evidence {
 
 /** Classifies the invalid frame at @p at. It is damaged if a later frame proves that it was once
  * whole, or if it was completely written in this boot. A write that is cut short by a crash of the
- * writer leaves the beginning of a frame; where the CRC should be, there are zeros, or the file has
- * already ended. */
+ * writer leaves only the beginning of a frame: where the CRC should be, there are zeros, or the
+ * file ends before that. */
 static lx_status classify_invalid(lx__wal_reader *log, const lx__wal_position *at, uint64_t boot,
                                   evidence *rot, lx_error *error)
 {

@@ -69,11 +69,10 @@ lx_status lx__wal_poll(lx__wal_reader *log, const lx__wal_position *position,
  *
  * The valid frames up to the last synced frame are durable. The frames after it are valid in this
  * boot, up to the first frame that does not belong to the boot @p boot; if @p boot is 0 (unknown),
- * no frame belongs to it. An invalid frame is either torn or damaged. It is damaged if a later
- * frame is whole and is either synced or of this boot, or if the invalid frame itself was
- * completely written in this boot. A scan that does not start at the beginning of the log does not
- * search for damage if there are zeros where the next frame would begin, because writers
- * preallocate zeros there.
+ * none of them are. An invalid frame is either torn or damaged. It is damaged if a later frame is
+ * whole and is either synced or of this boot, or if the invalid frame itself was completely written
+ * in this boot. A scan that does not start at the beginning of the log does not search for damage
+ * if there are zeros where the next frame would begin, because writers preallocate zeros there.
  *
  * @retval LX_ERR_CORRUPT  A frame is damaged.
  */

@@ -25,7 +25,7 @@ static lx_status make_room(lx_writer *writer, lx_error *error)
     return lx__writer_reap_oldest(writer, error);
 }
 
-/** Returns the write buffer that is being filled, or starts a new one. */
+/** Returns the write buffer that is being filled; starts a new one if there is none. */
 static lx_status begin_buffer(lx_writer *writer, lx__write_buffer **buffer, lx_error *error)
 {
     lx_status status = LX_OK;

@@ -12,7 +12,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/write/install.h"
 
-/** Everything that a new schema needs. It is all prepared before meta.json names the schema, so
+/** Everything that a new schema needs. All of it is prepared before meta.json names the schema, so
  * that nothing can fail afterwards. */
 typedef struct change {
     lx__install next;
@@ -119,7 +119,7 @@ static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed
             shown.name = name;
         if (i == self->dropped)
             continue;
-        status = lx__schema_add_copy(self->schema, &shown, field, error);
+        status = lx__schema_add(self->schema, &shown, field->stem, field->complete, error);
     }
     return status;
 }
@@ -225,14 +225,13 @@ static lx_status add(lx_writer *writer, void *user, lx_error *error)
                        "all %u field ids have been used: copy the dataset to continue", UINT32_MAX);
     field->id = (uint32_t)id;
     choose_stem(writer, field->name, id, stem);
+    /* Its values are missing in all existing records. */
+    bool complete = writer->committed.state.rows == 0 && writer->length == 0;
     lx_status status = lx__install_begin(&self.next, writer, error);
     if (status == LX_OK)
         status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
     if (status == LX_OK)
-        status = lx__schema_add(self.schema, field, stem, error);
-    if (status == LX_OK) /* its values are missing in all existing records */
-        self.schema->fields[self.schema->count - 1]->complete = writer->committed.state.rows == 0 &&
-                                                                writer->length == 0;
+        status = lx__schema_add(self.schema, field, stem, complete, error);
     if (status == LX_OK)
         status = make_field(&self, stem, error);
     end(&self);

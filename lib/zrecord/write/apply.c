@@ -65,7 +65,7 @@ static lx_status append(lx_writer *writer, const lx__operation *operation,
     lx_status status = LX_OK;
     uint64_t left = operation->count;
     /* An index that was in use earlier already has a row, so it is handled separately: a row that
-     * is only in the buffer is overwritten, and any other is overridden by an update. */
+     * is only in the buffer is overwritten; any other row is overridden by an update. */
     while (status == LX_OK && left != 0 &&
            (!is_new_row(writer, writer->applied.length) ||
             writer->applied.length < writer->tables.first + writer->tables.count)) {

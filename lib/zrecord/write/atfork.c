@@ -35,8 +35,7 @@ static void in_child(void)
 static void register_handlers(void)
 {
     /* This fails only when out of memory. A child will then keep the lock, and the next writer will
-     * get an error that says that a process forked from the last writer still has the dataset
-     * open. */
+     * get an error saying that a process forked from the last writer still has the dataset open. */
     (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 

@@ -15,7 +15,7 @@
 
 typedef struct lx__calls {
     uint64_t made;
-    uint64_t applied; /**< Values are in chunks, and operations were turned into entries. */
+    uint64_t applied; /**< Values are in chunks, and operations have been turned into entries. */
     uint64_t committed;
     uint64_t submitted; /**< Submitted for a commit that a rollback does not undo. */
     uint64_t rollbacks; /**< Number of rollbacks so far. */

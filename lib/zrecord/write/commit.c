@@ -5,8 +5,8 @@
  *
  * 1. Data. Flush tasks have written the payloads to chunks, and the rows of long appends are
  *    written to the tables, in both cases beyond the bytes that the log refers to. After a crash,
- *    no frame refers to the new bytes: to readers they do not exist, and the next writer overwrites
- *    them.
+ *    no frame refers to the new bytes: to readers, they do not exist, and the next writer
+ *    overwrites them.
  * 2. Sync list. If the commit is to be durable, everything that the frame will refer to is synced.
  *    After a crash, the state is still that of the last frame.
  * 3. Frame. The frame is written to the end of LOG, which makes the commit visible to readers. A
@@ -29,10 +29,10 @@
 #include "zrecord/write/reap.h"
 
 /* If a commit has few new entries, they go into the frame; if it has many, into the tables. At most
- * UPDATES_MAX new entries go into a frame, and at most PENDING_UPDATES_BYTES of the log may be for
- * rows that are not in the tables yet. A row takes up three fifths as many bytes as an update, but
- * its table must be synced before the frame. Therefore, a lower limit, SYNCED_UPDATES_MAX, applies
- * only if each commit has to wait for the disk anyway. */
+ * UPDATES_MAX new entries go into a frame, and at most PENDING_UPDATES_BYTES of the log may be used
+ * for rows that are not in the tables yet. A row takes up three fifths as many bytes as an update,
+ * but its table must be synced before the frame. Therefore, a lower limit, SYNCED_UPDATES_MAX,
+ * applies only if each commit has to wait for the disk anyway. */
 #define UPDATES_MAX 16384u
 #define SYNCED_UPDATES_MAX 4096u
 #define PENDING_UPDATES_BYTES ((uint64_t)8 << 20)
@@ -251,7 +251,7 @@ static void begin_wait(lx_writer *writer, unsigned how)
         pthread_mutex_unlock(&writer->mutex.mutex);
 }
 
-/** Takes the mutex again, ahead of other waiting threads. Afterwards no worker is flushing. */
+/** Takes the mutex again, ahead of other waiting threads. Afterwards, no worker is flushing. */
 static void end_wait(lx_writer *writer, unsigned how)
 {
     if (!(how & LX__COMMIT_ALONE))
@@ -281,8 +281,9 @@ static lx_status list_everything(lx_writer *writer, lx_error *error)
 }
 
 /** Before a synced frame, and before the first frame, syncs everything. Before any other frame,
- * syncs only the rows that it covers: a lost row would read as zeros, which means a missing value
- * and not damage. (The crash model shows this for a page cache that is lost within one boot.) */
+ * syncs only the rows that it covers: a lost row would read as zeros, which would mean a missing
+ * value instead of damage. (The crash model in doc/commit-model.md shows this for a page cache that
+ * is lost without a reboot.) */
 static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned how, lx_error *error)
 {
     lx_status status;

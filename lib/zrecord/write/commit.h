@@ -28,9 +28,9 @@ lx_status lx__writer_commit_frame(lx_writer *writer, uint64_t target, unsigned h
 
 /** When a writer that has synced everything is closed, writes a frame that repeats the last frame.
  * If the last frame is damaged later, the damage will then be reported instead of being mistaken
- * for a torn end (8.9). The new frame refers only to durable data, so it is not synced, and losing
- * it is harmless. The writer must write nothing else after that, because it would be undefined
- * whether the new frame or a later write reaches the disk first. */
+ * for a torn end (section 8.9 of the format). The new frame refers only to durable data, so it is
+ * not synced, and losing it is harmless. The writer must write nothing else after that, because it
+ * would be undefined whether the new frame or a later write reaches the disk first. */
 void lx__writer_close_log(lx_writer *writer);
 
 #endif

@@ -10,8 +10,8 @@
 
 /* Output is written in portions of at least this size, except for the last portion. */
 #define OUTPUT_BYTES ((size_t)1 << 20)
-/* If a write is at least this large, the kernel is told to start writeback at once. Smaller writes
- * wait for the sync of the commit. */
+/* If a write is at least this large, the kernel is told to start writeback immediately. Smaller
+ * writes wait for the sync of the commit. */
 #define START_BYTES (OUTPUT_BYTES / 4)
 
 /* The values of a write buffer are compressed in parts of about this size. */
@@ -57,8 +57,8 @@ static uint64_t complete_inline_values(const lx__flush_task *task, lx__write_buf
     return payloads;
 }
 
-/** Handles the usual case of raw records: the buffer's data, which is already laid out, fits after
- * the end of the current chunk and is written with one call. Sets @p done to false if it does not
+/** Handles the usual case of raw records: the buffer's data, which is already laid out, fits at the
+ * end of the current chunk and is written with one call. Sets @p done to false if it does not
  * fit. */
 static lx_status write_whole(lx__flush_task *task, lx__write_buffer *buffer, uint64_t payloads,
                              bool *done, lx_error *error)

@@ -116,7 +116,8 @@ static void run(lx__task *task, size_t part)
     }
 }
 
-/** Returns the task to its worker. A buffer may have been queued after run() found none. */
+/** Marks the worker as idle. Then wakes a worker, because a buffer may have been queued after run()
+ * found none. */
 static void finish(lx__task *task, bool canceled)
 {
     lx__flush_worker *worker = worker_of(task);

@@ -18,7 +18,7 @@
 
 /** A flush task, along with the executor task that runs it. */
 typedef struct lx__flush_worker {
-    /** Used by the worker while it runs, and by the caller's thread while no worker runs. */
+    /** Used by the worker while it runs, and by the caller's thread while no worker is running. */
     lx__flush_task flush_task;
     lx__task task;
     struct lx__flush *flush;
@@ -46,7 +46,7 @@ void lx__flush_init(lx__flush *flush);
 /**
  * Prepares for writing.
  * @param rules     One per field; not copied. To change them, call this function again while no
- *                  worker runs.
+ *                  worker is running.
  * @param packings  The same, for compressed fields.
  * @param fields    Number of fields.
  */

@@ -34,15 +34,12 @@ lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *erro
 lx_status lx__install_make_tables(lx__install *self, lx_error *error)
 {
     lx_writer *writer = self->writer;
-    if (self->state.table_generation == UINT32_MAX)
-        return lx_fail(error, LX_ERR_LIMIT,
-                       "all %u table generations have been used: copy the dataset to continue",
-                       UINT32_MAX);
-    self->state.table_generation++;
-    self->state.rows = self->state.length;
+    lx_status status = lx__state_begin_tables(&self->state, error);
+    if (status != LX_OK)
+        return status;
     self->new_tables = true;
-    lx_status status = lx__table_writer_open(&self->tables, &writer->directory, writer->meta.schema,
-                                             self->state.table_generation, 0, 0, error);
+    status = lx__table_writer_open(&self->tables, &writer->directory, writer->meta.schema,
+                                   self->state.table_generation, 0, 0, error);
     self->tables.first = self->state.length;
     return status;
 }
@@ -110,9 +107,9 @@ static lx_status write_log(lx__install *self, lx__frame_builder *builder, lx_err
     return status;
 }
 
-/** Sets which fields are complete in the new meta.json. If the tables are new, these are the fields
- * without a missing value; otherwise, those that were complete before and have not had a marker
- * since. */
+/** Stores in the new meta.json which fields are complete. If the tables are new, these are the
+ * fields without a missing value; otherwise, those that were complete before and have not had a
+ * marker since. */
 static lx_status set_complete(lx__install *self, lx_error *error)
 {
     const lx_writer *writer = self->writer;

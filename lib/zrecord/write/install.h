@@ -34,8 +34,8 @@ typedef struct lx__install {
     bool done;               /**< The writer has adopted the new files. */
 } lx__install;
 
-/** Prepares an installation: copies the current state and removes orphans. The caller must call
- * lx__install_end() in any case. */
+/** Prepares an installation: copies the current state and removes orphans. The caller must then
+ * call lx__install_end(), even on failure. */
 lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *error);
 
 /** Makes empty tables of the next table generation in self->tables; the tables will have one row
@@ -76,8 +76,8 @@ typedef lx_status lx__install_job(lx_writer *writer, void *user, lx_error *error
  * only those failures that poison it. */
 lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error);
 
-/** Commits and syncs everything, with all rows in the tables. The caller must have entered the
- * writer alone. */
+/** Commits and syncs everything, with all rows in the tables. The caller must have called
+ * lx__writer_enter_alone(). */
 lx_status lx__install_commit(lx_writer *writer, lx_error *error);
 
 #endif

@@ -20,8 +20,8 @@ typedef struct counter {
     lx__fd_cache files; /**< The open chunk files. */
     lx__pread pread;
     uint64_t lost;
-    /** Why the current value is damaged. It is a member because it is too large to be on the stack
-     * of every function. */
+    /** Why the current value is damaged. This is a member because an lx_error is too large for the
+     * stack of every function. */
     lx_error why;
 } counter;
 

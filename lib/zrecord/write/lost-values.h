@@ -4,8 +4,8 @@
  * @brief Counts lost values that were committed without a sync.
  *
  * After a writer is killed, its unsynced frames are complete, because the kernel has their data.
- * But if a sync has failed, or a disk was removed and reconnected, pages can be lost within one
- * boot. The commits stay, and values in lost pages are read as damaged (doc/zrecord-format.md,
+ * But if a sync has failed, or a disk was removed and reconnected, pages can be lost without a
+ * reboot. The commits stay, and values in lost pages are read as damaged (doc/zrecord-format.md,
  * 10.3).
  */
 #ifndef LX_ZRECORD_LOST_VALUES_H

@@ -27,7 +27,7 @@ static lx_status check_field_count(const lx_writer *writer, size_t count, lx_err
         return LX_OK;
     lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
                                "%zu fields were passed, but the dataset has %zu: pass one value or "
-                               "column for each field of lx_writer_get_schema()",
+                               "column for each field that lx_writer_get_schema() lists",
                                count, writer->tables.field_count);
     lx_error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
     return status;

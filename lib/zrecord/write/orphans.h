@@ -4,7 +4,7 @@
  * @brief Removes files that were never part of a dataset, and files that no longer are. See
  * doc/zrecord-format.md, 11.8.
  *
- * Files left by an interrupted installation are removed at once. Files that an installation has
+ * Files left by an interrupted installation are removed immediately. Files that an installation has
  * replaced are put on a list; each is removed as soon as no generation that used it has any
  * readers. Files that a writer leaves behind are found by the next writer.
  */
@@ -37,8 +37,8 @@ typedef struct lx__obsolete_files {
  * orphan. This does not include meta.json, LOCK and chunk, which always stay. The file must be a
  * regular file with a name that the format defines. The stems of dropped fields are not recorded.
  * If no field was ever dropped, and no field has the stem, only a table of zeros counts as
- * belonging to the dataset: an interrupted addition of a field leaves nothing else, and removing
- * such a table loses nothing. */
+ * belonging to the dataset. An interrupted addition of a field leaves nothing else behind, and
+ * removing such a table loses nothing. */
 lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
                            bool *ours, lx_error *error);
 
@@ -46,8 +46,8 @@ lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, cons
 lx_status lx__orphans_remove(lx_writer *writer, lx_error *error);
 
 /** Finds the files that earlier writers had to leave behind. All current files, and above all the
- * directories, must have been synced before; otherwise, a power loss could bring back a meta.json
- * that names a removed file. */
+ * directories, must have been synced before this call; otherwise, a power loss could bring back a
+ * meta.json that names a removed file. */
 lx_status lx__obsolete_files_find(lx_writer *writer, lx_error *error);
 
 /** Adds a file that was in use in generations [@p first, @p end). */

@@ -48,7 +48,7 @@ static lx_status flush_last(lx_writer *writer, lx_error *error)
     lx_status status;
     lx__write_buffer *last = lx__write_ring_last(&writer->ring);
     if (writer->ring.count == 1 && lx__flush_is_idle(&writer->flush)) {
-        /* No flush is running: flush it on this thread, which saves waking another one. */
+        /* No flush is running, so flush the buffer on this thread instead of waking another one. */
         writer->ring.filling = false;
         status = lx__flush_now(&writer->flush, last, &failure);
     } else {

@@ -35,9 +35,9 @@ static lx_status write_back_file(const lx__file *directory, const char *name, ui
 }
 
 /** Writes back the bytes of a chunk starting at @p start, which no synced frame covers. If the file
- * is shorter than @p item says, its missing end is lost. It is filled with zeros, so that the
- * values in it count as damaged and all others stay readable. A chunk that lacks synced bytes is
- * left alone. */
+ * is shorter than @p item says, its missing end is lost. That part is filled with zeros, so that
+ * the values in it count as damaged and all others stay readable. A chunk that lacks synced bytes
+ * is left alone. */
 static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item *item,
                                   uint64_t start, lx_error *error)
 {

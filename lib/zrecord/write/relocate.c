@@ -52,7 +52,7 @@ void lx__relocation_close(lx__relocation *relocation)
     lx__free(relocation->output);
 }
 
-/** Adds to an error which value is damaged and where. */
+/** Adds the damaged value and its location to an error. */
 static void add_context(const lx__relocation *relocation, const lx__move *move,
                         const lx__entry *entry, lx_error *error)
 {

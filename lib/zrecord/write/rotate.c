@@ -22,8 +22,8 @@ static bool checkpoint_is_due(const lx_writer *writer)
     return updates > LIVE_UPDATES && updates > writer->committed.state.rows / SHARE;
 }
 
-/** Whether the log is long and a new one would be much shorter, even with the updates that are
- * still needed, which would be copied to it. */
+/** Whether the log is long and a new one would be much shorter, even with copies of the updates
+ * that are still needed. */
 static bool rotation_is_due(const lx_writer *writer)
 {
     const lx__state *state = &writer->committed.state;

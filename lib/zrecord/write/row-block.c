@@ -39,7 +39,7 @@ void lx__row_block_rewind(lx__row_block *block)
     block->count = block->next_update = 0;
 }
 
-/** Replaces the rows of these records that have updates. */
+/** Replaces the rows of those records in the block that have updates. */
 static void apply_updates(lx__row_block *block)
 {
     uint64_t end = block->first + block->count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sealing, which turns a dataset into a plain directory. See doc/zrecord-format.md, 11.6. */
+/* Sealing, which turns a dataset into a plain directory that any program can read with mmap. See
+ * doc/zrecord-format.md, 11.6. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
@@ -77,8 +78,8 @@ static lx_status find_missing(const lx__table_files *files, uint64_t rows, bool 
     return status;
 }
 
-/** Sets which fields are complete in the new meta.json. The result is exact, because the log no
- * longer counts and nothing will change. */
+/** Stores in the new meta.json which fields are complete. The result is exact, because the log no
+ * longer matters and nothing will change. */
 static lx_status set_complete(lx__install *next, lx_error *error)
 {
     const lx_writer *writer = next->writer;
@@ -93,9 +94,9 @@ static lx_status set_complete(lx__install *next, lx_error *error)
     return status;
 }
 
-/** Makes everything that the new meta.json will name durable, at its final size. If there is a new
- * generation, it has tables and a log of its own, so that nothing is truncated that readers of the
- * current generation need. */
+/** Truncates everything that the new meta.json will name to its final size, and makes it durable.
+ * If there is a new generation, it has tables and a log of its own, so nothing that readers of the
+ * current generation need is truncated. */
 static lx_status trim_all(lx__install *next, lx__table_seal *seals, lx_error *error)
 {
     lx_writer *writer = next->writer;

@@ -65,7 +65,7 @@ static lx_status run(size_t part, void *user, lx_error *error)
         status = lx__group_commit(writer, request->target, LX__COMMIT_SUBMITTED, error);
     else if (!request->committed)
         status = lx_fail(error, LX_ERR_STATE,
-                         "the changes were not committed: they were rolled back first");
+                         "the changes cannot be committed: they have been rolled back");
     if (request->committed)
         status = LX_OK; /* whatever has happened to the writer since then */
     if (status == LX_OK) {

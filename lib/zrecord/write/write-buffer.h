@@ -97,7 +97,7 @@ lx_status lx__write_buffer_reserve(lx__write_buffer *buffer, size_t values, uint
  * operation if that is also an append. */
 void lx__write_buffer_add_operation(lx__write_buffer *buffer, const lx__operation *operation);
 
-/** Adds a value of the last operation; room must have been reserved. A @p size of LX_NONE means
+/** Adds a value to the last operation; room must have been reserved. A @p size of LX_NONE means
  * that the value is missing. */
 void lx__write_buffer_add(lx__write_buffer *buffer, uint32_t field, const lx__entry_rules *rules,
                           const void *data, uint64_t size);

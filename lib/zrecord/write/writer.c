@@ -293,7 +293,8 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     lx__writer_leave(writer);
     lx__commit_requests_end(&writer->requests);
     lx__sync_timer_stop(&writer->timer);
-    /* This comes after the requests, one of which may still have committed or checkpointed. */
+    /* This comes after the requests, because one of them may still have committed or
+     * checkpointed. */
     if (status == LX_OK)
         lx__writer_close_log(writer);
     if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)

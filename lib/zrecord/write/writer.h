@@ -4,9 +4,9 @@
  * @brief A dataset that is open for writing.
  *
  * The path of an operation: operations.c takes the operation from the caller, add.c copies it into
- * a write buffer, flush.c writes the buffer's values to chunks, reap.c waits for the flush, apply.c
- * turns the operation into table entries, and commit.c makes the entries visible and durable with a
- * frame of the log.
+ * a write buffer, and flush.c writes the buffer's values to chunks. Then reap.c waits for the
+ * flush, apply.c turns the operation into table entries, and commit.c makes the entries visible and
+ * durable with a frame of the log.
  *
  * Lock order: writer.mutex, then flush.mutex, then the chunk pool's mutex. The executor's locks
  * come after all of these. Each part below is used under writer.mutex, unless its header says
@@ -39,7 +39,8 @@ struct lx_writer {
     bool own_executor;
 
     lx__file directory, chunk_directory, lock;
-    bool lock_linked; /**< LOCK was linked when it was opened, so this file system counts links. */
+    /** The link count of LOCK was not 0 when it was opened, so this file system counts links. */
+    bool lock_linked;
     lx__atfork atfork;
 
     lx__meta meta;

@@ -310,6 +310,19 @@ static void load_nothing(struct run *run)
     lx_source_unref(source);
 }
 
+/** Reads texts of a dataset. */
+static void fill_texts(struct run *run, lx_source *source)
+{
+    uint64_t indices[BATCH], offsets[BATCH + 1];
+    uint8_t *out = malloc(BATCH * PLAIN_VALUE);
+    for (uint64_t i = 0; i < BATCH; i++)
+        indices[i] = i * 5 % LENGTH;
+    if (TRY(run, lx_source_get_sizes(source, PLAIN_TEXT, indices, BATCH, offsets, &run->error)))
+        TRY(run,
+            lx_source_fill_bytes(source, PLAIN_TEXT, indices, BATCH, offsets, out, &run->error));
+    free(out);
+}
+
 /** Batches without a loader. */
 static void fill(struct run *run)
 {
@@ -331,8 +344,10 @@ static void fill(struct run *run)
     }
     if (!TRY(run, lx_dataset_open(run->path, NULL, &dataset, &run->error)))
         return;
-    if (TRY(run, lx_source_new_dataset(dataset, &source, &run->error)))
+    if (TRY(run, lx_source_new_dataset(dataset, &source, &run->error))) {
+        fill_texts(run, source);
         lx_source_unref(source);
+    }
     lx_dataset_close(dataset);
 }
 

@@ -67,7 +67,7 @@ static inline void numbers_release(void *user)
 
 static inline lx_source *numbers_source(struct numbers *numbers)
 {
-    static const source_functions functions = {numbers_fill, numbers_release};
+    static const source_functions functions = {.fill = numbers_fill, .release = numbers_release};
     const lx_column_info columns[2] = {
         {.name = "label", .dtype = LX_UINT64},
         {.name = "image", .dtype = LX_UINT8, .ndim = 1, .shape = &numbers->width}};

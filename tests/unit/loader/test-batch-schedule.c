@@ -196,10 +196,10 @@ START_TEST(changing_worlds_and_threads_see_each_sample_once)
 }
 END_TEST
 
-static bool is_skipped(const struct setup *setup, uint64_t position)
+static bool is_skipped(const struct setup *setup, uint64_t begin, uint64_t end)
 {
     for (int i = 0; i < 2; i++)
-        if (setup->skipped[i][0] <= position && position < setup->skipped[i][1])
+        if (setup->skipped[i][0] < end && begin < setup->skipped[i][1])
             return true;
     return false;
 }
@@ -209,7 +209,7 @@ static void expect_the_others(lx_loader *loader, lx_loader *skipping, const stru
 {
     lx_batch *batch, *other;
     while ((batch = next_batch(loader)) != NULL) {
-        if (!is_skipped(setup, lx_batch_get_position(batch))) {
+        if (!is_skipped(setup, lx_batch_get_position(batch), lx_loader_tell(loader))) {
             other = next_batch(skipping);
             ck_assert_ptr_nonnull(other);
             ck_assert_uint_eq(add_digest(0, batch), add_digest(0, other));

@@ -338,7 +338,9 @@ START_TEST(a_grown_dataset_continues_with_its_old_length)
                    "open the dataset with length=10");
     lx_loader_close(loader);
     loader = open_first("a", 9, "shuffle");
-    expect_refusal(loader, text, LX_ERR_MISMATCH, "has only 9 records, but had 10");
+    expect_refusal(loader, text, LX_ERR_MISMATCH,
+                   "was opened with length=9, but had 10 records when the state was saved: open it "
+                   "with length=10");
     lx_loader_close(loader);
     loader = open_first("a", 10, "sequential");
     expect_refusal(loader, text, LX_ERR_MISMATCH, "order.kind");
@@ -348,6 +350,54 @@ START_TEST(a_grown_dataset_continues_with_its_old_length)
     loader = open_first("a", 10, "shuffle");
     unit_ok(lx_loader_restore(loader, text, &error));
     ck_assert_uint_eq(digest_of_next(loader, 5), expected);
+    lx_loader_close(loader);
+    free(text);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Checks that the state is refused also if records may have changed. */
+static void expect_refusal_of_changes(lx_loader *loader, const char *text, const char *words)
+{
+    lx_error error = LX_ERROR_INIT;
+    expect_refusal(loader, text, LX_ERR_MISMATCH, words);
+    ck_assert_int_eq(lx_loader_restore_changed(loader, text, &error), LX_ERR_MISMATCH);
+    ck_assert_msg(strstr(error.message, words) != NULL, "%s", error.message);
+    ck_assert_str_eq(error.path, "a");
+}
+
+START_TEST(a_shorter_dataset_does_not_continue)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    char *scratch = scratch_make();
+    lx_source_unref(dataset_source("a", 10));
+    lx_loader *loader = open_first("a", 10, "shuffle");
+    lx_batch_unref(next_batch(loader));
+    char *text = save(loader);
+    lx_loader_close(loader);
+    unit_ok(lx_writer_open("a", NULL, &writer, &error));
+    unit_ok(lx_writer_delete(writer, 4, NULL, &error));
+    unit_ok(lx_writer_delete(writer, 2, NULL, &error));
+    unit_ok(lx_writer_close(writer, &error));
+
+    lx_source *source;
+    unit_ok(lx_source_open("a", NULL, &source, &error));
+    lx_order *order = make_order("shuffle", 8, 5, 0);
+    loader = open_loader(source, (struct setup){.batch_size = 3, .order = order});
+    lx_order_unref(order);
+    lx_source_unref(source);
+    expect_refusal_of_changes(loader, text,
+                              "has only 8 records, but had 10 when the state was saved");
+    expect_refusal_of_changes(loader, text, "even if changed records are allowed");
+    expect_refusal_of_changes(loader, text, "append records until there are 10 again");
+    lx_loader_close(loader);
+
+    lx_source_unref(dataset_source("a", 10));
+    loader = open_first("a", 10, "shuffle");
+    expect_refusal(loader, text, LX_ERR_MISMATCH, "records changed");
+    unit_ok(lx_loader_restore_changed(loader, text, &error));
+    ck_assert_uint_eq(lx_loader_tell(loader), 3);
     lx_loader_close(loader);
     free(text);
     scratch_remove(scratch);
@@ -521,6 +571,6 @@ UNIT_MAIN("loader/loader-state", a_restored_run_continues_exactly,
           loads_the_state_of_version_1, saves_the_golden_state, names_another_order_or_source,
           compares_the_lengths_of_source_and_order, names_another_kind_or_dtype_of_source,
           distinguishes_datasets_by_uuid, a_grown_dataset_continues_with_its_old_length,
-          reports_changed_records, warns_if_tables_were_rewritten, rejects_other_states,
-          detects_any_edited_byte, rejects_an_edited_position,
-          restores_positions_beyond_2_to_the_63)
+          a_shorter_dataset_does_not_continue, reports_changed_records,
+          warns_if_tables_were_rewritten, rejects_other_states, detects_any_edited_byte,
+          rejects_an_edited_position, restores_positions_beyond_2_to_the_63)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The API of Megatron-LM: the GPT dataset, document splits and dataset blends.
 
-The samples and their order reproduce Megatron exactly. PyTorch is not required: samples and batches
+The samples and their order match Megatron's exactly. PyTorch is not required: samples and batches
 are tensors if PyTorch is installed, and NumPy arrays otherwise. ``out='numpy'`` always selects
 NumPy arrays.
 """

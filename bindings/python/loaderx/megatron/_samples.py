@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples as in Megatron-LM's GPT dataset."""
+"""Samples like those of Megatron-LM's GPT dataset."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class GPTDataset(BatchReadable):
     """A GPT dataset of documents that exactly reproduces Megatron's class of the same name.
 
     The documents of as many epochs as needed are shuffled, concatenated and cut into samples, and
-    the samples are shuffled. If fewer than 80 % of the samples of the last epoch are needed, the
+    the samples are shuffled. If fewer than 80% of the samples of the last epoch are needed, the
     documents and samples of that epoch are shuffled separately and come last.
 
     The dataset works with torch's DataLoader: ``dataset[i]`` is the same dict as in Megatron. A

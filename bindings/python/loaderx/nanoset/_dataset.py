@@ -46,10 +46,10 @@ class Nanoset(BatchReadable):
 
     Each folder is a set: the concatenated samples of its ``*.ds`` files, which are sorted by name
     and then shuffled by ``numpy.random.default_rng(42)``. A file contains
-    ``tokens // (sequence_length + 1)`` samples, which share no tokens. (Versions of Nanotron define
-    samples differently; see `datatrove`.) An epoch contains as many samples as all sets
-    combined, mixed by weight and shuffled; a set that is exhausted restarts. All epochs are equal.
-    The Nanoset has as many samples as training needs.
+    ``tokens // (sequence_length + 1)`` samples, which share no tokens. (Different versions of
+    Nanotron define samples differently; see `datatrove`.) An epoch contains as many samples as all
+    sets combined, mixed by weight and shuffled; a set that is exhausted restarts. All epochs are
+    equal. The Nanoset has as many samples as training needs.
 
     A Nanoset works with torch's DataLoader: ``nanoset[i]`` is ``{'input_ids': tokens}``, with int64
     tokens. A `Loader` reads the Nanoset in the same order, in threads that run no Python code, and
@@ -87,8 +87,8 @@ class Nanoset(BatchReadable):
         version returns int32 tokens; samples here are always int64.)
     divide_weights : bool
         True: weights are divided by their sum, as in Nanotron's code. False: weights are used
-        unchanged, as in the example in Nanotron's documentation. Because of rounding, the two can
-        break ties differently.
+        unchanged, as in the example in Nanotron's documentation. Because of rounding, the two
+        settings can break ties differently.
     datatrove : bool, optional
         None: True for `dataset_folders`, and False for `dataset_paths`. True: the samples described
         above, as in Nanotron's current code, which reads files through datatrove. False: the
@@ -114,8 +114,8 @@ class Nanoset(BatchReadable):
     source : ConcatDataset
         All samples of all files, once each.
     order : Order
-        The order of these samples; the whole training run is one epoch, after which a `Loader`
-        yields nothing, even if it starts there.
+        The order of these samples. The whole training run is one epoch; after the end of the epoch,
+        a `Loader` yields nothing, even if it starts at that position.
     dataset_lengths : list of int
         The number of samples in each set.
     dataset_weights : array of float64

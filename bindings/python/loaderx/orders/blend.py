@@ -25,12 +25,12 @@ _MAX = 2**53    # the maximum number of positions if they are computed one by on
 
 
 class Blend(_Combined):
-    """A mixture of orders: each position takes the next index of one part, chosen by weight.
+    """A mixture of orders: each position takes the next index of a part that is chosen by weight.
 
     In any range of positions that starts where weights take effect and ends before they change
     again, the number of positions of each part deviates from the part's share by at most
     ``ceil(log2(len(parts))) / 2``: half a sample for two parts. The choice of the part is not
-    random. The indices of each part come in the part's own order. Each position is computed
+    random. The indices of each part follow the part's own order. Each position is computed
     directly, without a table (doc/orders.md, section 8).
 
     Parameters
@@ -167,7 +167,7 @@ class Blend(_Combined):
         """
         first, end = natural('first', first), natural('end', end)
         if end < first:
-            raise ValueError(f'end must be at least first, {first}, not {end}')
+            raise ValueError(f'end must be at least first ({first}), not {end}')
         return _core.count_sets(self._get_core(), first, end)
 
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
@@ -288,8 +288,8 @@ def _take_schedule(schedule: Any, count: int) -> Tuple[Tuple[int, _Weights], ...
             raise TypeError(f'schedule[{i}] must be a pair of an offset and weights')
         begin = natural(f'schedule[{i}][0]', pair[0])
         if pairs and begin <= pairs[-1][0]:
-            raise ValueError(f'schedule[{i}][0] must be greater than the previous offset, '
-                             f'{pairs[-1][0]}, not {begin}')
+            raise ValueError(f'schedule[{i}][0] must be greater than the previous offset '
+                             f'({pairs[-1][0]}), not {begin}')
         pairs.append((begin, _take_weights(f'schedule[{i}][1]', pair[1], count)))
     return tuple(pairs)
 

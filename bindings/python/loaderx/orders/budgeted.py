@@ -28,9 +28,9 @@ class Budgeted(Order):
 
     A `Loader` with a budgeted order returns these batches, and does not accept `batch_size`. Each
     of N ranks reads one of every N consecutive batches. The budget therefore applies to each
-    device, and a step of 4 ranks reads the same batches as two steps of 2 ranks. If fewer batches
-    than ranks remain at the end of an epoch, the ranks of a loader that get no remaining batch
-    repeat batches from the start of the epoch, and ``batch.real`` marks the repeated records; with
+    device, and a step of 4 ranks reads the same batches as two steps of 2 ranks. At the end of an
+    epoch, fewer batches than ranks may remain. In a loader, ranks that get none of these batches
+    repeat batches from the start of the epoch, and ``batch.real`` marks the repeated records. With
     ``drop_last=True``, no rank gets any of the remaining batches.
 
     The order stores two copies of the costs, which use 4 or 8 bytes per cost, and the starts of the

@@ -21,8 +21,8 @@ def _part(name: str, order: Any) -> Order:
         raise TypeError(f'{name} must be an Order, not {type(order).__name__}')
     if order.world != 1:
         raise ValueError(
-            f'{name} is rank {order.rank} of {order.world} of an order: combine the whole order, '
-            'and shard the result'
+            f'{name} is a shard of an order (rank {order.rank} of {order.world}): combine whole '
+            'orders, and shard the result'
         )
     return order
 
@@ -90,10 +90,11 @@ class Slice(_Derived):
 
 
 class Padded(_Derived):
-    """An order whose epochs are extended with their first indices to a multiple of a length.
+    """An order whose epochs are padded to a multiple of a length by repeating their first indices.
 
     If `multiple` is the number of samples in a global batch, all ranks have the same number of
-    batches, and all batches are full.
+    batches, and all batches are full. The repeated indices are part of the order: ``batch.real``
+    does not mark them, so an evaluation would count them twice.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class Bucketed(Order):
         self._seed = natural('seed', seed)
         size = 100 * self._batch if self._bucket is None else self._bucket
         if size % self._batch != 0:
-            raise ValueError(f'bucket must be a multiple of batch, {self._batch}, not {size}')
+            raise ValueError(f'bucket must be a multiple of batch ({self._batch}), not {size}')
         self._records = len(wide)
         self._order = _core.bucketed(wide, self._batch, size, self._seed, self._tables)
 
@@ -145,8 +145,8 @@ def split(
     Parameters
     ----------
     n_or_keys : int, or sequence or array of int
-        The number of indices; or a key for each index, which is hashed instead of the index, for
-        example the ID of a patient or document. Indices with equal keys are in the same set.
+        The number of indices; or a key for each index, for example the ID of a patient or
+        document, which is hashed instead of the index. Indices with equal keys are in the same set.
     fractions : sequence or mapping of float
         The fraction of each set, from 0 to 1. The sum of the fractions must be at most 1.
     seed : int

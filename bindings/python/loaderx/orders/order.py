@@ -82,7 +82,7 @@ class Order:
             return self._make(length)
         if self.world != 1:
             raise ValueError(
-                f'order is rank {self.rank} of {self.world} of an order: pass the '
+                f'order is a shard of an order (rank {self.rank} of {self.world}): pass the '
                 'whole order, and pass rank= and world= to the loader'
             )
         self._check_records(length, what)

@@ -110,7 +110,9 @@ class Distributed(Basic):
     The indices are those of ``DistributedSampler(data, num_replicas=world, shuffle=shuffle,
     seed=seed, drop_last=drop_last)``; epoch e matches torch's epoch after ``set_epoch(e)``. A
     loader with the same `world` reads the same indices on each rank as torch's sampler; a loader
-    with a different `world` continues in the same global order.
+    with a different `world` continues in the same global order. Indices that torch's sampler
+    repeats are part of the order: ``batch.real`` does not mark them, so an evaluation would count
+    them twice.
 
     Parameters
     ----------
@@ -187,8 +189,8 @@ class Nanoset(Order):
         The weight of each set, 0 or more; None: weights proportional to the lengths.
     divide : bool
         True: weights are divided by their sum, as in Nanotron's code. False: weights are used
-        unchanged, as in an example in Nanotron's documentation. Because of rounding, the two can
-        break ties differently.
+        unchanged, as in an example in Nanotron's documentation. Because of rounding, the two
+        settings can break ties differently.
     seed : int
         The seed, from 0 to 2**32 - 1. Nanotron's default is 1234.
     tables : path, optional

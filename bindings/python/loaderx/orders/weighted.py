@@ -74,8 +74,8 @@ class Weighted(Order):
             n = len(self._weights) if self._replacement else positive
         n = natural('n', n)
         if not self._replacement and n > positive:
-            raise ValueError(f'n must be at most {positive}, the number of positive '
-                             f'weights, without replacement, not {n}')
+            raise ValueError(f'n must be at most {positive} (the number of positive weights) if '
+                             f'replacement is False, not {n}')
         make = _core.weighted if self._replacement else _core.weighted_shuffle
         self._records = len(self._weights)
         self._order = make(self._weights, n, self._seed, self._tables)

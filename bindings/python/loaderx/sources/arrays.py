@@ -44,7 +44,8 @@ class NPDataset(ComparedByValue, Concatenable):
         if not isinstance(array, np.ndarray):
             raise TypeError(f'array must be a path or a NumPy array, not {type(array).__name__}')
         if array.ndim == 0:
-            raise ValueError('array is a scalar array: its first axis must count the records')
+            raise ValueError('array is a scalar: pass an array with one record per '
+                             'index of its first axis')
         self.array = array
 
     @property

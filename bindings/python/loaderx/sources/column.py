@@ -38,8 +38,8 @@ class Column(ComparedByValue):
     order of the indices: an array with zeros for missing values or, for a bytes field, a list with
     None for missing values.
 
-    A tuple of indices of a dense field has the meaning that it has for an array of all values: the
-    first index selects records, and the others select from the axes of their values. Only the
+    For a dense field, a tuple of indices has the same meaning as for an array of all values: the
+    first index selects records, and the others select along the axes of their values. Only the
     records that the first index selects are read. The first index cannot be ``...`` or None.
 
     Comparing a column, or searching it with ``in``, raises a TypeError: compare the array of its

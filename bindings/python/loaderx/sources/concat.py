@@ -86,8 +86,9 @@ class SubsetDataset(Records):
     dataset : Dataset, NPDataset, array, path or dataset of this module
         The dataset.
     indices : slice, mask, sequence or array of int
-        The records, as in ``dataset['field'][indices]``. Each index uses 4 or 8 bytes of memory.
-        To select records with an order instead, use `Subset`.
+        The records, as in ``dataset['field'][indices]``. Each record uses 4 or 8 bytes of memory,
+        and the dataset keeps `indices` as well. To select records with an order instead, use
+        `Subset`.
 
     Examples
     --------

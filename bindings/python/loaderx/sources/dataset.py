@@ -41,10 +41,10 @@ class Dataset(Stored, _core.Dataset):
     record, as a dict of values by field name. ``ds[:2]``, ``ds[[0, 1]]`` and ``ds[mask]`` are
     several records, as the dict of arrays that `gather` returns. A torch tensor selects the same
     records as an array with the same values. ``ds['data']`` is a `Column`. Iteration yields
-    records, but ``dict(ds)`` contains the columns by name, and ``'data' in ds`` tells whether there
-    is a field of that name; a key that is not a str raises a TypeError, because records are not
-    searched. Notebooks show a table of the first five records, with small images; values of more
-    than 4 KiB, or images of more than 256 KiB, are not read for this table.
+    records, but ``dict(ds)`` contains the columns by name, and ``'data' in ds`` tests whether there
+    is a field of that name. Testing for a key that is not a str raises a TypeError, because records
+    are not searched. Notebooks show a table of the first five records, with small images; values of
+    more than 4 KiB, or images of more than 256 KiB, are not read for this table.
 
     The dataset shows the fields that existed when it was opened, under their names at that time.
     Fields added later are not visible. Once one of its fields has been dropped, the dataset can no
@@ -79,9 +79,9 @@ class Dataset(Stored, _core.Dataset):
         The threads that run `verify`. By default, `verify` uses one thread per CPU.
     length : int, optional
         The number of records to show: the first `length` records, even if more are appended; by
-        default, all records. Pass the length that the dataset had when a state was saved to
-        continue a run with the same samples, even if records have been appended since. `stat`,
-        `verify` and `backup` process the whole dataset.
+        default, all records. To continue a run with the same samples after records have been
+        appended, pass the length that the dataset had when the state was saved. `stat`, `verify`
+        and `backup` process the whole dataset.
 
     Examples
     --------
@@ -178,8 +178,9 @@ class Dataset(Stored, _core.Dataset):
     def where(self, condition: Condition) -> Any:
         """Return the records that meet a condition as a dataset, which a `Loader` can read.
 
-        The condition is evaluated once. The result stores a list of indices: it uses 4 or 8 bytes
-        of memory per record, and reads this snapshot, even if the dataset is refreshed or live.
+        The condition is evaluated once. The result stores the indices of its records: it uses 12
+        bytes of memory for each of them (16 if an index is 2**32 or more), and reads this snapshot,
+        even if the dataset is refreshed or live.
 
         Parameters
         ----------
@@ -321,9 +322,9 @@ class Dataset(Stored, _core.Dataset):
         -------
         dict
             The numbers of ``records`` read, ``bytes`` written, and ``missing`` values. In an array,
-            a missing value is written as zeros; if each value has a file of its own, missing values
-            have none. With ``on_damage='zeros'``, damaged values are treated in the same way and
-            counted as ``damaged``.
+            a missing value is written as zeros; if each record is written to its own file, no file
+            is written for a missing value. With ``on_damage='zeros'``, damaged values are treated
+            in the same way and counted as ``damaged``.
 
         Raises
         ------

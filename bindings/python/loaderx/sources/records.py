@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 import sys
 from typing import (Any, Callable, ClassVar, Dict, Iterable, List, Mapping, Optional, Sequence,
-                    Tuple, Type)
+                    Tuple, Type, cast)
 
 import numpy as np
 
@@ -21,7 +21,7 @@ _SEVERAL = (slice, list, range, np.ndarray)
 
 
 def selects_several(key: Any) -> bool:
-    """Return whether a key selects several records of a dataset; a tensor of one axis does."""
+    """Return whether a key selects several records of a dataset; a one-dimensional tensor does."""
     return isinstance(key, _SEVERAL) or (is_tensor(key) and key.ndim != 0)
 
 
@@ -87,10 +87,20 @@ def _read_one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
 _RECREATED = ('_source', '_parts', '_part')
 
 
+class _Unset:
+    """The value of an attribute that the constructor has not set."""
+
+    def __get__(self, dataset: Any, kind: Type[Any]) -> Any:
+        if dataset is None:
+            return self
+        raise AttributeError(f'this {kind.__name__} has no records yet: its __init__ must call '
+                             'super().__init__()')
+
+
 class Records(Concatenable):
     """A dataset that reads its records from a library source."""
 
-    _source: _core.Source
+    _source: _core.Source = cast(Any, _Unset())
     _nameless: bool    # whether a record is the value of the only column, not a dict
 
     def __len__(self) -> int:

@@ -24,7 +24,8 @@ PLACES = ('data', 'label')
 def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
     """Return a source that reads the array in place."""
     if array.ndim == 0:
-        raise ValueError(f'{name} is a scalar array: its first axis must count the records')
+        raise ValueError(f'{name} is a scalar: pass an array with one record per index '
+                         'of its first axis')
     if array.dtype.newbyteorder('=').name not in _core.DTYPES:
         raise TypeError(f'{name} has the dtype {array.dtype}, which cannot be loaded')
     if not array.dtype.isnative:
@@ -59,7 +60,8 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
         return _core.source_dataset(dataset), False
     raise TypeError(
         f'{name} must be a loaderx dataset, an array, a tensor, a path, a table, or '
-        f'a tuple or dict of these, not {type(source).__name__}'
+        f'a tuple or dict of these, not {type(source).__name__}; loaderx.torch.DataLoader '
+        'reads any dataset of torch'
     )
 
 

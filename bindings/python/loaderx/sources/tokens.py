@@ -52,14 +52,14 @@ def token(name: str, value: Any, wide: bool) -> int:
     found = integer(name, value)
     bits = 63 if wide else 31
     if not -(2**bits) <= found < 2**bits:
-        raise ValueError(f'{name} must fit in {"int64" if wide else "int32"}, not {found}')
+        raise ValueError(f'{name} must fit in {"int64" if wide else "int32"}, but is {found}')
     return found
 
 
 class Tokens(ComparedByValue):
     """The tokens of files or dataset fields, as one sequence, and their documents.
 
-    The name of a file determines its format: ``x.npy`` is an array with one axis; ``x.idx``, or
+    The name of a file determines its format: ``x.npy`` is a one-dimensional array; ``x.idx``, or
     ``x.bin`` with an ``x.idx`` next to it, is a Megatron indexed dataset, whose sequences are the
     documents; ``x.ds`` is a Nanotron token file, which is divided into documents if ``x.ds.index``
     exists; any other file contains raw little-endian tokens; see also `raw`.

@@ -30,7 +30,8 @@ other file is one document. Either all output files are created, or none. Exit s
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog='python -m loaderx.tokenize', description='Tokenize texts to files.',
+        prog='python -m loaderx.tokenize',
+        description='Tokenize texts, and write the tokens to files.',
         epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     add = parser.add_argument
     add('inputs', nargs='+', metavar='INPUT', help='a text file or a dataset')

@@ -62,7 +62,7 @@ class Output:
 
 
 class Npy(Output):
-    """Writes an .npy file that contains an array with one axis."""
+    """Writes an .npy file that contains a one-dimensional array."""
 
     _HEADER = 128    # large enough for any array length; a multiple of 64
 

@@ -78,6 +78,30 @@ def cursor_of(order: Order, count: int, rank: int, world: int) -> Cursor:
     return Cursor(core, rank, world)
 
 
+def count_in(description: Any, order: Order, rank: int, world: int) -> Optional[int]:
+    """Return the number of texts for which `order` has a description in a state, or None."""
+    for count in _lengths(description):
+        try:
+            if cursor_of(order, count, rank, world).description == description:
+                return count
+        except ValueError:
+            pass    # the order does not suit this number
+    return None
+
+
+def _lengths(description: Any) -> Iterator[int]:
+    """Yield the lengths of a described order and of its parts; one is the number of texts."""
+    if isinstance(description, list):
+        for one in description:
+            yield from _lengths(one)
+    elif isinstance(description, dict):
+        length = description.get('length')
+        if isinstance(length, int) and length > 0:
+            yield length
+        for one in description.values():
+            yield from _lengths(one)
+
+
 class Samples(NamedTuple):
     """The samples of a pass, produced on one thread."""
 

@@ -134,7 +134,7 @@ class Pool:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """Start a process with the import path of this process; Ctrl-C does not reach it."""
+    """Start a process that has our import path, and that Ctrl-C does not interrupt."""
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(os.path.abspath, sys.path)),
                    'TOKENIZERS_PARALLELISM': 'false'}
     script = 'from loaderx.tokenize._pool import serve; serve()'

@@ -33,6 +33,8 @@ class ReadSize:
 class Texts:
     """The texts of a sequence: each is a str, UTF-8 bytes, None, or a dict with such a value."""
 
+    path: Optional[str] = None    # of the dataset that contains them
+
     def __init__(self, texts: Sequence[Any], field: Optional[str]) -> None:
         self._texts = texts
         self._field = field
@@ -73,6 +75,7 @@ class _Stored(Texts):
 
     def __init__(self, dataset: Dataset, field: str) -> None:
         self._dataset = dataset.pin()
+        self.path = dataset.path
         super().__init__([], field)
 
     def __len__(self) -> int:

@@ -10,13 +10,13 @@ from typing import Any, Dict, Mapping, Optional, Type, TypeVar, Union
 import numpy as np
 
 from .._check import natural
-from .._states import VERSION, check, checksum, number
+from .._states import VERSION, check, checksum, number, other_length
 from ..errors import CorruptError, LoaderxError
 from ..orders import Order, Sequential
 from ..ranks import choose_rank
 from ..sources.tokens import wide_of
 from ._prefetch import Prefetcher
-from ._packing import Place, Samples, cursor_of
+from ._packing import Place, Samples, count_in, cursor_of
 from ._sources import texts_of
 from ._tokenizer import Encoder, choose_errors, fingerprint, load, token_id, vocabulary
 
@@ -83,7 +83,7 @@ class TokenStream:
         and 1, with a warning if there are several processes.
     batch_size : int, optional
         The number of samples in a batch, which is an array with two axes; the last batch can be
-        smaller. None: single samples, which are arrays with one axis.
+        smaller. None: single samples, which are one-dimensional arrays.
     out : dtype or str, optional
         The dtype of the samples: ``int32`` or ``int64``.
     prefetch_bytes : int, optional
@@ -130,8 +130,8 @@ class TokenStream:
         if order is not None and not isinstance(order, Order):
             raise TypeError(f'order must be an Order or None, not {type(order).__name__}')
         source = texts_of(texts, field)
-        cursor = cursor_of(Sequential() if order is None else order, len(source),
-                           *choose_rank(rank, world))
+        self._order = Sequential() if order is None else order
+        cursor = cursor_of(self._order, len(source), *choose_rank(rank, world))
         dtype = np.dtype(np.int64 if wide_of(out) else np.int32)
         self._samples = Samples(source, Encoder(made, self.separator, special_tokens),
                                 choose_errors(errors), cursor, self.sequence_length + 1,
@@ -212,13 +212,14 @@ class TokenStream:
         ------
         ValueError
             The tokenizer, the texts, the order or an argument differs; the message names the
-            difference.
+            difference. If records were appended to a dataset, open it with the `length` that the
+            message names.
         LoaderxError
             The state was saved in an unsupported format version.
         CorruptError
             The state was changed after it was saved, or is invalid.
         """
-        check(state, _KIND, self._configuration)
+        check(state, _KIND, self._configuration, self._explain)
         place = Place(number(state, 'position'), number(state, 'offset'),
                       None if state.get('text_crc32') is None else
                       number(state, 'text_crc32', maximum=2**32 - 1))
@@ -229,6 +230,14 @@ class TokenStream:
         with self._lock:
             self._leave()
             self._place = place
+
+    def _explain(self, key: str, state: Mapping[str, Any]) -> Optional[ValueError]:
+        """Say how to continue if the order has another length because the dataset has."""
+        texts, cursor = self._samples.texts, self._samples.cursor
+        if key != 'order' or texts.path is None or state.get('data') != self._configuration['data']:
+            return None
+        saved = count_in(state.get(key), self._order, cursor.rank, cursor.world)
+        return None if saved is None else other_length(texts.path, saved, len(texts))
 
     def close(self) -> None:
         """Stop the thread after its current step; further calls have no effect."""

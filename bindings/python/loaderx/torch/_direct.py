@@ -10,6 +10,7 @@ from typing import Iterator as Iterating
 import numpy as np
 
 from .. import _core
+from .._check import UINT64_MAX
 from ._batches import BatchSampler
 from ._fetchers import Gathered
 from ._iterations import Block, Iteration, Stateful
@@ -159,7 +160,8 @@ class Direct(Iterator):
         self._loader = iter(_core.Loader(
             self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
             whole.start, 0, 1, batches.drop_last, False,
-            min(int(self._num_workers), _MAX_THREADS), None, None, None, 'raise', None))
+            min(int(self._num_workers), _MAX_THREADS), None, None, None, 'raise', None, UINT64_MAX,
+            None))
 
     def _next_data(self) -> Any:
         progress = self._progress

@@ -78,7 +78,10 @@ def find_data(dataset: Any) -> Optional[_core.Source]:
 
     A user's subclass may read the records of a loaderx dataset in its own way.
     """
-    found = _find(dataset, lambda kind: True)
+    try:
+        found = _find(dataset, lambda kind: True)
+    except AttributeError:
+        return None    # its constructor did not call that of its base class
     return None if found is None else found[0]
 
 
@@ -143,7 +146,7 @@ class Gathered:
             batch, dict) else batch[0]
 
     def _fetch_as_torch(self, index: Any) -> Any:
-        """Read the records as torch does: for any other `index`, and to raise torch's errors."""
+        """Read the records as torch does, for any other `index` and to raise torch's errors."""
         collate = default_collate if self._batched else data._utils.collate.default_convert
         return data._DatasetKind.create_fetcher(data._DatasetKind.Map, self._dataset, self._batched,
                                                 collate, False).fetch(index)
@@ -155,18 +158,12 @@ class Gathered:
 
     def gather(self, indices: np.ndarray[Any, Any]) -> Dict[str, Any]:
         """Read the arrays of a batch."""
-        lacking: Dict[str, np.ndarray[Any, Any]] = {}
         try:
-            batch = self.source.gather(indices, None, lacking)
+            return self.source.gather(indices, None, True)
         except IndexError:
             for index in indices.tolist():
                 self._dataset[index]    # raises the dataset's error for an index out of range
             raise
-        for name, present in lacking.items():
-            raise ValueError(f'field {name!r}, record {indices[present.argmin()]}: the value is '
-                             'missing and would read as zeros: leave the record out, or use a '
-                             'loaderx.Loader with missing=')
-        return batch
 
 
 def _integers(index: Any) -> Optional[np.ndarray[Any, Any]]:

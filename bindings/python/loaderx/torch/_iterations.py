@@ -77,7 +77,7 @@ class Iteration:
         return block[passed:]
 
     def give(self, count: int) -> None:
-        """Count `count` more indices of a block that was read in advance as returned."""
+        """Count `count` more indices as returned, from a block that was read in advance."""
         self._end += count
 
     def enter(self) -> int:
@@ -158,6 +158,10 @@ class Stateful:
     def _recorded(self) -> Dict[str, Any]:
         """Return further properties, which are saved in states but not compared."""
         return {}
+
+    def _explain(self, key: str, state: Mapping[str, Any]) -> Optional[ValueError]:
+        """Return a better error than that of `differs` for a value of a state, if there is one."""
+        return None
 
     def _drawn(self, iteration: Any) -> Iterable[Block]:
         """Yield the blocks of the rest of a pass; draw each block on demand."""
@@ -275,13 +279,14 @@ class Stateful:
         ------
         ValueError
             The sampler or its data differ from those in the state; the message names the
-            difference.
+            difference. If records were appended to a dataset, open it with the `length` that the
+            message names.
         LoaderxError
             The state was saved in an unsupported format version.
         CorruptError
             The state was changed after it was saved, or is invalid.
         """
-        check(state, self._kind, self._configuration())
+        check(state, self._kind, self._configuration(), self._explain)
         self._pending = self._resume(state)
         self._current = None
 

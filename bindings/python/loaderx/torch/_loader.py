@@ -131,8 +131,8 @@ class DataLoader(data.DataLoader[T]):
                  'multiprocessing_context' if self.multiprocessing_context is not None else
                  'a data pipe' if self._is_foreign() else None)
         if given is not None:
-            raise ValueError(f"workers='threads' excludes {given}: threads share the random "
-                             "generators and all other state of this process; use "
+            raise ValueError(f"workers='threads' cannot be combined with {given}: threads "
+                             "share the random generators and all other state of this process; use "
                              "workers='processes'")
 
     def _attach(self) -> None:
@@ -192,7 +192,7 @@ class DataLoader(data.DataLoader[T]):
         return isinstance(self.dataset, _PIPES)
 
     def _uses_processes(self) -> bool:
-        """Return whether workers are processes, as for code that must not run in threads."""
+        """Return whether workers are processes, as they are for code that is unsafe in threads."""
         if self.workers is not None:
             return self.workers == 'processes'
         return (self.multiprocessing_context is not None or self.worker_init_fn is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the worker processes of a DataLoader run: they read whole batches, and report states.
+"""The code of a DataLoader's worker processes, which read whole batches and report states.
 
 torch's worker processes run this module's datasets in place of the caller's. Each of their items is
 a batch, together with the state of the worker after the batch.
@@ -91,7 +91,7 @@ class Remote:
         self.report(BEGIN, worker, self._state())
 
     def fail(self, worker: int) -> None:
-        """Report no state in the first pass; the loader waits for a report."""
+        """Report in the first pass that there is no state: the loader waits for a report."""
         self._passes = 1
         self.report(BEGIN, worker, None)
 

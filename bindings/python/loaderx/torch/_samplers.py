@@ -13,8 +13,9 @@ from torch.utils import data
 
 from .. import _core
 from .._check import UINT64_MAX
-from .._states import number
+from .._states import number, other_length
 from ..errors import CorruptError
+from ..sources import Dataset
 from ._iterations import Block, Iteration, Stateful
 
 __all__ = ['DistributedSampler', 'RandomSampler', 'SequentialSampler', 'SubsetRandomSampler',
@@ -44,6 +45,9 @@ class SequentialSampler(Stateful, data.SequentialSampler):
     """
 
     _kind = 'torch.SequentialSampler'
+
+    def _explain(self, key: str, state: Mapping[str, Any]) -> Optional[ValueError]:
+        return _explain_length(self.data_source, key, state)
 
     def _configuration(self) -> Dict[str, Any]:
         return {'length': len(self.data_source)}
@@ -90,6 +94,9 @@ class RandomSampler(Stateful, data.RandomSampler):
     """
 
     _kind = 'torch.RandomSampler'
+
+    def _explain(self, key: str, state: Mapping[str, Any]) -> Optional[ValueError]:
+        return _explain_length(self.data_source, key, state)
 
     def _configuration(self) -> Dict[str, Any]:
         return {'length': len(self.data_source), 'num_samples': int(self.num_samples),
@@ -248,6 +255,13 @@ class DistributedSampler(Stateful, data.DistributedSampler[T]):
 
     _kind = 'torch.DistributedSampler'
 
+    def _explain(self, key: str, state: Mapping[str, Any]) -> Optional[ValueError]:
+        if key == 'num_replicas':
+            return ValueError(f'num_replicas is {state.get(key)} in the state, but '
+                              f'{self.num_replicas} here: a loaderx.Loader with the order '
+                              'loaderx.Distributed continues with any number of ranks')
+        return _explain_length(self.dataset, key, state)
+
     def _configuration(self) -> Dict[str, Any]:
         return {'length': len(self.dataset), 'num_replicas': operator.index(self.num_replicas),
                 'shuffle': bool(self.shuffle), 'seed': operator.index(self.seed),
@@ -309,3 +323,18 @@ def _of_order(order: _core.Order, iteration: Iteration, count: int) -> Iterator[
     order.seek(iteration.enter())
     while iteration.returned < count:
         yield order.take(min(_BLOCK, count - iteration.returned))
+
+
+def _explain_length(records: Any, key: str, state: Mapping[str, Any]) -> Optional[ValueError]:
+    """Say how to continue if records were appended to or removed from the data of a sampler."""
+    saved = state.get(key)
+    if key != 'length' or not isinstance(saved, int):
+        return None
+    if isinstance(records, Dataset):
+        return other_length(records.path, saved, len(records))
+    if len(records) < saved:
+        return None
+    return ValueError(f'the data has {len(records)} records, but had {saved} when the state was '
+                      f'saved: to continue with those, pass the first {saved}, for example by '
+                      'opening datasets with their old lengths (loaderx.Dataset(path, length=n)); '
+                      'otherwise, start without the state')

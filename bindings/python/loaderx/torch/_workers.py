@@ -93,7 +93,7 @@ class _Worker:
         return task_pass, place, made, stream
 
     def _begin(self, task_pass: int) -> Any:
-        """Return the position at the beginning of a pass; the first batch reports an error."""
+        """Return the position at the beginning of a pass; the first batch reports any error."""
         try:
             self._open(task_pass)
         except BaseException:

@@ -14,7 +14,7 @@ static lx_status fill_nothing(const uint64_t *indices, size_t count, const lx_ta
     return LX_OK;
 }
 
-static const source_functions functions = {fill_nothing, numbers_release};
+static const source_functions functions = {.fill = fill_nothing, .release = numbers_release};
 static const uint64_t two[2] = {3, 2};
 static const lx_column_info plain = {.name = "a", .dtype = LX_FLOAT32, .ndim = 2, .shape = two};
 
@@ -77,7 +77,7 @@ START_TEST(rejects_invalid_sources_without_releasing_them)
     ck_assert_ptr_nonnull(strstr(error.message, "'a'"));
     unit_fails(new_source(&functions, &user, 9, &plain, 0, "", &source, &error), LX_ERR_ARGUMENT);
     unit_fails(new_source(NULL, &user, 9, &plain, 1, "", &source, &error), LX_ERR_ARGUMENT);
-    const source_functions none = {NULL, numbers_release};
+    const source_functions none = {.release = numbers_release};
     unit_fails(new_source(&none, &user, 9, &plain, 1, "", &source, &error), LX_ERR_ARGUMENT);
     ck_assert_uint_eq(user.released, 0);
 }
@@ -164,8 +164,8 @@ END_TEST
 
 START_TEST(rejects_null_by_name)
 {
-    static const source_functions none = {NULL, NULL};
-    static const source_functions filled = {numbers_fill, NULL};
+    static const source_functions none = {.fill = NULL};
+    static const source_functions filled = {.fill = numbers_fill};
     const lx_column_info column = {.name = "a", .dtype = LX_UINT8, .ndim = 1};
     lx_error error = LX_ERROR_INIT;
     lx_source *source;

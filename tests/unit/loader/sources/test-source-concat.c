@@ -145,7 +145,7 @@ END_TEST
 
 static lx_source *endless(void *user, uint64_t length)
 {
-    static const source_functions functions = {numbers_fill, NULL};
+    static const source_functions functions = {.fill = numbers_fill};
     const lx_column_info columns[] = {{.name = "x", .dtype = LX_UINT8}};
     lx_error error = LX_ERROR_INIT;
     lx_source *source;

@@ -61,9 +61,13 @@ START_TEST(identifies_the_records_of_a_source)
     unit_ok(lx_writer_open("a", NULL, &writer, &error));
     unit_ok(lx_writer_truncate(writer, 9, &error));
     unit_ok(lx_writer_close(writer, &error));
+    expect_mismatch("a", text, "has only 9 records, but had 10");
+    lx_source *changed = open_source("a");
+    unit_fails(lx_source_match(changed, text, true, &error), LX_ERR_MISMATCH);
+    lx_source_unref(changed);
     append("a", 1);
     expect_mismatch("a", text, "records changed");
-    lx_source *changed = open_source("a");
+    changed = open_source("a");
     unit_ok(lx_source_match(changed, text, true, &error));
     lx_source_unref(changed);
     lx_source_unref(source);

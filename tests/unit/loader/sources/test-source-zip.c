@@ -69,7 +69,7 @@ START_TEST(reads_only_parts_with_requested_columns)
     /* Two sources of two columns each have the same names; the zip names them differently. */
     unit_fails(lx_source_new_zip((lx_source *[]){inner, plain}, NULL, 2, &zip, &error),
                LX_ERR_ARGUMENT);
-    static const source_functions functions = {numbers_fill, NULL};
+    static const source_functions functions = {.fill = numbers_fill};
     const lx_column_info columns[] = {{.name = "x", .dtype = LX_UINT64},
                                       {.name = "y", .dtype = LX_UINT8}};
     unit_ok(new_source(&functions, &other, 5, columns, 2, "", &named, &error));

@@ -104,25 +104,30 @@ START_TEST(the_caller_keeps_its_dataset)
 }
 END_TEST
 
-START_TEST(rejects_fields_of_varying_length_by_name)
+START_TEST(batches_fields_whose_values_vary_in_size)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
-    static const char *const with[] = {"label", "note"};
+    static const char *const fields[] = {"note", "label"};
     lx_source *source;
-    lx_loader *loader;
     write_dataset();
     unit_ok(lx_source_open("d", NULL, &source, &error));
-    for (size_t count = 0; count <= 2; count += 2) {
-        lx_loader_options *options =
-            make_options((struct setup){.fields = with, .field_count = count});
-        lx_error_clear(&error);
-        ck_assert_int_eq(lx_loader_open(source, options, &loader, &error), LX_ERR_UNSUPPORTED);
-        ck_assert_str_eq(error.field, "note");
-        ck_assert_ptr_nonnull(strstr(error.message, "fixed-size records"));
-        lx_loader_options_free(options);
+    for (uint32_t threads = 0; threads < 3; threads++) {
+        lx_loader *loader = open_loader(
+            source, (struct setup){
+                        .batch_size = 7, .threads = threads, .fields = fields, .field_count = 2});
+        uint64_t seen = 0;
+        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
+            const lx_column *notes = lx_batch_get_column(batch, 0);
+            for (uint64_t i = 0; i < notes->rows; i++, seen++) {
+                ck_assert_uint_eq(notes->offsets[i + 1] - notes->offsets[i], seen % 9);
+                ck_assert_mem_eq((const char *)notes->data + notes->offsets[i], "some text",
+                                 seen % 9);
+            }
+        }
+        ck_assert_uint_eq(seen, LENGTH);
+        lx_loader_close(loader);
     }
-    check_epoch(source, 0);
     lx_source_unref(source);
     scratch_remove(scratch);
 }
@@ -373,7 +378,7 @@ START_TEST(rejects_null_by_name)
 END_TEST
 
 UNIT_MAIN("loader/source-zrecord", opens_a_directory_as_a_dataset, the_caller_keeps_its_dataset,
-          reads_after_the_caller_has_closed_its_dataset, rejects_fields_of_varying_length_by_name,
+          reads_after_the_caller_has_closed_its_dataset, batches_fields_whose_values_vary_in_size,
           rejects_other_than_datasets, a_damaged_record_fails_only_its_batch,
           each_batch_of_a_live_dataset_is_of_one_snapshot, the_length_of_a_live_source_is_constant,
           reports_a_live_dataset_that_cannot_refresh, rejects_null_by_name)

@@ -147,7 +147,7 @@ START_TEST(adds_and_drops_fields)
     ck_assert_uint_eq(next, FIELDS);
     lx_schema *schema = lx_schema_new();
     lx_field shown = {.name = "mask", .dtype = LX_UINT16, .shape = shape, .ndim = 2, .id = FIELDS};
-    unit_ok(lx__schema_add(schema, &shown, "mask~5", &error));
+    unit_ok(lx__schema_add(schema, &shown, "mask~5", true, &error));
     unit_ok(lx__meta_add_field(&meta, lx__schema_field(schema, 0), &error));
     unit_ok(lx__meta_drop_field(&meta, LABEL, &error));
     replace(&meta);
@@ -157,6 +157,7 @@ START_TEST(adds_and_drops_fields)
     ck_assert_str_eq(mask->name, "mask");
     ck_assert_str_eq(mask->stem, "mask~5");
     ck_assert_uint_eq(mask->shown.size, 12);
+    ck_assert(mask->complete);
     ck_assert_uint_eq(lx__schema_field(back.schema, LABEL)->shown.id, WAVE);
     ck_assert_uint_eq(lx__meta_get_next_field(&back), FIELDS + 1);
     lx__meta_free(&back);

@@ -253,11 +253,11 @@ START_TEST(rejects_duplicate_stems_and_ids)
     lx_schema *schema = lx_schema_new();
     lx_field a = {.name = "a", .dtype = LX_BYTES, .id = 7, .align = 512};
     lx_field b = {.name = "b", .dtype = LX_BYTES, .id = 7};
-    unit_ok(lx__schema_add(schema, &a, "a~2", &error));
-    unit_fails(lx__schema_add(schema, &b, "b", &error), LX_ERR_EXISTS);
+    unit_ok(lx__schema_add(schema, &a, "a~2", false, &error));
+    unit_fails(lx__schema_add(schema, &b, "b", false, &error), LX_ERR_EXISTS);
     b.id = 8;
-    unit_fails(lx__schema_add(schema, &b, "a~2", &error), LX_ERR_EXISTS);
-    unit_ok(lx__schema_add(schema, &b, "b", &error));
+    unit_fails(lx__schema_add(schema, &b, "a~2", false, &error), LX_ERR_EXISTS);
+    unit_ok(lx__schema_add(schema, &b, "b", false, &error));
     ck_assert_uint_eq(lx_schema_get_field(schema, 0)->align, 512);
     ck_assert_str_eq(lx__schema_field(schema, 0)->stem, "a~2");
     lx_schema_free(schema);
@@ -302,10 +302,10 @@ START_TEST(selects_shown_fields_by_id)
     lx_schema *now = lx_schema_new(), *shown = lx_schema_new(), *picked = NULL;
     lx_field old = fields[2], other = fields[0];
     old.name = "a"; /* it was renamed later */
-    unit_ok(lx__schema_add(shown, &old, "a", &error));
-    unit_ok(lx__schema_add(shown, &other, "x", &error));
+    unit_ok(lx__schema_add(shown, &old, "a", false, &error));
+    unit_ok(lx__schema_add(shown, &other, "x", false, &error));
     for (size_t i = 0; i < 3; i++)
-        unit_ok(lx__schema_add(now, &fields[i], i == 0 ? "x~4" : fields[i].name, &error));
+        unit_ok(lx__schema_add(now, &fields[i], i == 0 ? "x~4" : fields[i].name, i == 0, &error));
     unit_ok(lx__schema_pick(now, shown, &picked, &error));
     ck_assert_uint_eq(lx_schema_get_field_count(picked), 2);
     ck_assert_str_eq(lx_schema_get_field(picked, 0)->name, "a");
@@ -314,15 +314,17 @@ START_TEST(selects_shown_fields_by_id)
                                                                * schema */
     ck_assert_str_eq(lx__schema_field(picked, 1)->stem, "x~4");
     ck_assert_uint_eq(lx_schema_get_field(picked, 1)->shape[1], 3);
+    ck_assert(!lx__schema_field(picked, 0)->complete && lx__schema_field(picked, 1)->complete);
     lx_schema_free(picked);
     picked = NULL;
     /* A dropped field, and one that was replaced. */
     lx_field dropped = {.name = "g", .dtype = LX_UINT8, .id = 2};
-    unit_ok(lx__schema_add(shown, &dropped, "g", &error));
+    unit_ok(lx__schema_add(shown, &dropped, "g", false, &error));
     ck_assert_int_eq(lx__schema_pick(now, shown, &picked, &error), LX_ERR_STATE);
     ck_assert_str_eq(error.field, "g");
     lx_error_clear(&error);
-    unit_ok(lx__schema_add(now, &(lx_field){.name = "g", .dtype = LX_INT8, .id = 2}, "g", &error));
+    unit_ok(lx__schema_add(now, &(lx_field){.name = "g", .dtype = LX_INT8, .id = 2}, "g", false,
+                           &error));
     ck_assert_int_eq(lx__schema_pick(now, shown, &picked, &error), LX_ERR_CORRUPT);
     ck_assert_ptr_null(picked);
     lx_schema_free(now);

@@ -6,6 +6,7 @@
 #include "../../scarce.h"
 #include "../goldens.h"
 #include "repaired.h"
+#include "zrecord/read/present.h"
 
 static lx_status stop(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
@@ -83,6 +84,39 @@ START_TEST(makes_damaged_values_missing)
         ck_assert(result.changed);
         expect_whole("d", 25, is_bad_image);
         /* A second repair finds nothing. */
+        unit_ok(repair(APPLY, &found, &result, &error));
+        ck_assert(!result.changed);
+        unit_ok(lx_dataset_remove("d", &error));
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+static bool is_lost_label(int field, uint64_t index)
+{
+    return field == LABEL && index == 7;
+}
+
+START_TEST(a_field_that_lacks_a_value_is_no_longer_complete)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct found found;
+    lx_repair_result result;
+    static const lx__entry none = {0};
+    for (int sealed = 0; sealed < 2; sealed++) {
+        if (sealed)
+            records_make_sealed("d", 25);
+        else
+            records_make("d", 20, 5);
+        entry_put("d", "label", 7, &none);
+        unit_ok(repair(APPLY, &found, &result, &error));
+        ck_assert(result.missing == 1 && result.changed);
+        ck_assert_int_eq(found.findings[0].action, LX_REPAIR_ACTION_MISSING);
+        lx_dataset *dataset = open_dataset("d");
+        ck_assert(lx__dataset_may_be_missing(dataset, LABEL));
+        lx_dataset_close(dataset);
+        expect_whole("d", 25, is_lost_label);
         unit_ok(repair(APPLY, &found, &result, &error));
         ck_assert(!result.changed);
         unit_ok(lx_dataset_remove("d", &error));
@@ -685,6 +719,7 @@ START_TEST(can_be_repeated_after_any_interruption)
 END_TEST
 
 UNIT_MAIN("zrecord/repair", leaves_a_valid_dataset_unchanged, makes_damaged_values_missing,
+          a_field_that_lacks_a_value_is_no_longer_complete,
           deletes_damaged_records_from_the_last_down, repairs_every_wrong_number_of_an_entry,
           finds_damage_exactly_where_verify_does, keeps_the_values_before_the_end_of_a_short_chunk,
           removes_a_seal_that_the_files_contradict, keeps_the_target_of_a_link,

@@ -304,7 +304,7 @@ START_TEST(reports_a_damaged_entry)
     lx_status status = lx_dataset_stat(dataset, &totals, fields, &error);
     ck_assert_str_eq(error.field, "image");
     ck_assert_uint_eq(error.record, 7);
-    expect_error(status, LX_ERR_CORRUPT, "a raw value", "d/");
+    expect_error(status, LX_ERR_CORRUPT, "is not compressed", "d/");
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }

@@ -128,6 +128,41 @@ START_TEST(reports_each_invalid_number_of_an_entry)
 }
 END_TEST
 
+START_TEST(reports_missing_values_of_complete_fields)
+{
+    char *scratch = scratch_make();
+    static const lx__entry none = {0};
+    for (int sealed = 0; sealed < 2; sealed++) {
+        lx_error error = LX_ERROR_INIT;
+        struct report report;
+        lx_verify_result result;
+        if (sealed)
+            records_make_sealed("d", 23);
+        else
+            records_make("d", 20, 3);
+        entry_put("d", "image", 8, &none); /* other values of this field are missing, too */
+        entry_put("d", "label", 7, &none); /* the fields "label" and "wave" are complete */
+        entry_put("d", "wave", 7, &none);
+        entry_put("d", "label", 19, &none);
+        lx_status status = verify("d", &report, &result, &error);
+        ck_assert_uint_ge(report.count, 3);
+        ck_assert_uint_eq(result.values, 23 * FIELDS);
+        static const char *const fields[] = {"label", "wave", "label"};
+        static const uint64_t records[] = {7, 7, 19};
+        for (size_t i = 0; i < 3; i++) {
+            ck_assert_str_eq(report.damages[i].field, fields[i]);
+            ck_assert_uint_eq(report.damages[i].record, records[i]);
+            ck_assert_uint_eq(report.damages[i].offset, records[i] * LX__OFFSET_ROW);
+        }
+        if (!sealed)
+            ck_assert_uint_eq(report.count, 3); /* and no checksums of tables */
+        expect_error(status, LX_ERR_CORRUPT, "missing", "label.offset");
+        nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(one_damage_does_not_hide_another)
 {
     char *scratch = scratch_make();
@@ -549,8 +584,9 @@ START_TEST(a_failed_allocation_is_not_damage)
 END_TEST
 
 UNIT_MAIN("zrecord/verify", a_whole_dataset_has_no_damage, works_without_callbacks,
-          reports_each_invalid_number_of_an_entry, one_damage_does_not_hide_another,
-          reports_an_invalid_stream_with_a_valid_checksum, reports_each_value_of_an_absent_chunk,
+          reports_each_invalid_number_of_an_entry, reports_missing_values_of_complete_fields,
+          one_damage_does_not_hide_another, reports_an_invalid_stream_with_a_valid_checksum,
+          reports_each_value_of_an_absent_chunk,
           checks_the_files_of_a_sealed_dataset_against_meta_json,
           reports_each_table_of_a_sealed_dataset, reports_a_damaged_chunk_without_live_values,
           checks_dictionaries_against_meta_json, a_callback_can_stop_it,

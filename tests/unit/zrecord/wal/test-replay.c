@@ -45,7 +45,7 @@ START_TEST(keeps_updates_of_shown_fields)
     lx_schema *all = three_fields(), *shown = lx_schema_new();
     for (size_t i = 0; i < 2; i++) { /* c, a */
         lx_field field = lx__schema_field(all, 2 - 2 * i)->shown;
-        unit_ok(lx__schema_add(shown, &field, field.name, &error));
+        unit_ok(lx__schema_add(shown, &field, field.name, false, &error));
     }
     struct log log = log_new(&example_log);
     log_add(&log,
@@ -210,8 +210,8 @@ START_TEST(field_ids_can_differ_from_positions)
     lx_schema *schema = lx_schema_new();
     lx_field a = {.name = "a", .dtype = LX_BYTES, .id = 7};
     lx_field b = {.name = "b", .dtype = LX_BYTES, .id = 5};
-    unit_ok(lx__schema_add(schema, &a, "a", &error));
-    unit_ok(lx__schema_add(schema, &b, "b", &error));
+    unit_ok(lx__schema_add(schema, &a, "a", false, &error));
+    unit_ok(lx__schema_add(schema, &b, "b", false, &error));
     struct log log = log_new(&example_log);
     log_add(&log,
             &(struct frame){.length = 1, .flags = SYNCED, .updates = updates, .update_count = 3});

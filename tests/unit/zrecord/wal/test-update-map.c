@@ -137,7 +137,7 @@ START_TEST(sorts_by_index_and_then_by_field_id)
     for (uint32_t i = 0; i < 3; i++) {
         char name[] = {(char)('a' + i), '\0'};
         lx_field field = {.name = name, .dtype = LX_INT8, .id = ids[i]};
-        unit_ok(lx__schema_add(schema, &field, name, &error));
+        unit_ok(lx__schema_add(schema, &field, name, false, &error));
     }
     unit_ok(lx__update_map_reserve(&map, 3000, &error));
     for (uint64_t i = 0; i < 3000; i++) {

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The forms in which a loader returns fields whose records vary in length."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+
+from .batch import Batch
+from .padding import Pad
+
+__all__ = ['after_arranging', 'arrangement']
+
+_Transform = Callable[[Batch], Any]
+_Form = Union[str, Pad]
+
+
+def arrangement(ragged: Any, varying: Sequence[str],
+                fields: Sequence[str]) -> Optional[_Transform]:
+    """Check the argument `ragged`; return a function that changes a batch; None if none has to."""
+    if isinstance(ragged, Mapping):
+        forms: Dict[str, Any] = dict(ragged)
+    else:
+        forms = dict.fromkeys(varying, ragged)
+        _check_form('ragged', ragged)
+    for name, form in forms.items():
+        if name not in varying:
+            what = 'a field of a fixed length' if name in fields else 'not a field of the loader'
+            raise ValueError(f'ragged: {name!r} is {what}')
+        _check_form(f'ragged[{name!r}]', form)
+        if isinstance(form, Pad) and form.mask and f'{name}_mask' in fields:
+            raise ValueError(f'ragged: the mask of {name!r} has the name of a field, '
+                             f'{name + "_mask"!r}: select other fields')
+    forms = {name: form for name, form in forms.items() if form != 'ragged'}
+    return _Arrangement(forms) if forms else None
+
+
+def _check_form(argument: str, form: Any) -> None:
+    if not isinstance(form, Pad) and form not in ('ragged', 'list'):
+        raise ValueError(f"{argument} must be 'ragged', 'list' or a Pad, not {form!r}")
+
+
+class _Arrangement:
+    def __init__(self, forms: Mapping[str, _Form]) -> None:
+        self._forms = forms
+
+    def __call__(self, batch: Batch) -> Batch:
+        for name, form in self._forms.items():
+            if isinstance(form, Pad):
+                batch[name], mask = form.with_mask(batch[name])
+                if mask is not None:
+                    batch[f'{name}_mask'] = mask
+            else:
+                batch[name] = list(batch[name])
+        return batch
+
+
+def after_arranging(arrange: Optional[_Transform],
+                    transform: Optional[_Transform]) -> Optional[_Transform]:
+    """Return a function that arranges a batch and then transforms it; None if it does nothing."""
+    if arrange is None or transform is None:
+        return transform if arrange is None else arrange
+    first, second = arrange, transform
+    return lambda batch: second(first(batch))

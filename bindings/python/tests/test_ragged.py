@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Fields whose records vary in length: ragged and padded batches."""
+
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+N = 200
+
+
+def text(i):
+    return bytes([65 + i % 26]) * ((i * 37) % 90)
+
+
+@pytest.fixture(scope='module')
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp('texts') / 'd'
+    fields = {'id': lx.Field('int64'), 'text': lx.Field(bytes, compress='flate'),
+              'note': lx.Field(bytes)}
+    with lx.create(path, fields) as writer:
+        writer.extend(id=np.arange(N), text=[text(i) for i in range(N)],
+                      note=[text(i)[:3] for i in range(N)])
+    return path
+
+
+# ---- loaders
+
+
+@pytest.mark.parametrize('threads', [0, 2])
+@pytest.mark.parametrize('rank, world', [(0, 1), (1, 3)])
+def test_batches_contain_the_records(path, threads, rank, world):
+    options = {'order': lx.Shuffle(seed=3), 'batch_size': 16, 'threads': threads, 'rank': rank,
+               'world': world}
+    for batch in lx.Loader(path, **options):
+        assert batch['text'].tolist() == [text(i) for i in batch['id'].tolist()]
+        assert list(batch['note']) == [text(i)[:3] for i in batch['id'].tolist()]
+        assert batch['text'].offsets.dtype == np.int64 and batch['text'].values.dtype == np.uint8
+
+
+def test_a_batch_outlives_its_loader_and_later_batches(path):
+    kept = list(lx.Loader(path, batch_size=7, threads=2))
+    for batch in kept:
+        assert batch['text'].tolist() == [text(i) for i in batch['id'].tolist()]
+    values = kept[3]['text'].values
+    ids = kept[3]['id'].tolist()
+    del kept
+    assert values.tobytes() == b''.join(text(i) for i in ids)
+
+
+def test_combined_sources_have_ragged_fields(path):
+    ds = lx.Dataset(path)
+    for source in (ds, ds + ds, lx.SubsetDataset(ds, range(N - 1, -1, -3)),
+                   ds.where(ds['id'][:] % 2 == 1), lx.ConcatDataset([ds] * 70)):
+        loader = lx.Loader(source, batch_size=50, order=lx.Shuffle(seed=1))
+        for batch in loader:
+            column = batch['text']
+            ids = batch['id'].tolist()
+            assert column.tolist() == [text(i) for i in ids]
+
+
+def test_a_state_resumes_on_other_ranks(path):
+    whole = [batch['text'].tolist() for batch in lx.Loader(path, batch_size=20)]
+    with lx.Loader(path, batch_size=20) as loader:
+        seen = [next(loader)['text'].tolist() for _ in range(4)]
+        state = loader.state_dict()
+    rest = []
+    for rank in range(2):
+        with lx.Loader(path, batch_size=10, rank=rank, world=2) as loader:
+            loader.load_state_dict(state)
+            rest.append([batch['text'].tolist() for batch in loader])
+    merged = [[value for pair in zip(*both) for value in pair] for both in zip(*rest)]
+    assert seen + merged == whole
+
+
+def test_lists_and_padded_arrays(path):
+    forms = {'text': lx.Pad(32, side='left', multiple=8, mask=True), 'note': 'list'}
+    for batch in lx.Loader(path, batch_size=16, order=lx.Shuffle(seed=3), ragged=forms):
+        ids = batch['id'].tolist()
+        assert batch['note'] == [text(i)[:3] for i in ids]
+        width = batch['text'].shape[1]
+        assert width % 8 == 0 and width - 8 < max(len(text(i)) for i in ids) <= width
+        for i, row, mask in zip(ids, batch['text'], batch['text_mask']):
+            assert row.tobytes() == text(i).rjust(width)
+            assert mask.tolist() == [False] * (width - len(text(i))) + [True] * len(text(i))
+
+
+def test_a_transform_receives_the_arranged_fields(path):
+    loader = lx.Loader(path, fields=['text'], batch_size=10, ragged=lx.Pad(lengths=[64, 128]),
+                       transform=lambda batch: batch['text'].shape)
+    assert set(loader) <= {(10, 64), (10, 128)}
+
+
+@pytest.mark.parametrize('ragged, text', [
+    ('lists', "must be 'ragged', 'list' or a Pad"), ({'id': 'list'}, "'id' is a field of a fixed"),
+    ({'nothing': 'list'}, "'nothing' is not a field"), ({'text': 7}, r"ragged\['text'\] must be")])
+def test_wrong_forms_are_errors(path, ragged, text):
+    with pytest.raises(ValueError, match=text):
+        lx.Loader(path, ragged=ragged)
+
+
+def test_missing_values_are_empty(tmp_path):
+    with lx.create(tmp_path / 'd', {'text': lx.Field(bytes)}) as writer:
+        writer.extend(text=[b'a', None, b'', b'bcd'])
+    with pytest.raises(ValueError, match="'text', record 1"):
+        lx.Loader(tmp_path / 'd')
+    batch = next(lx.Loader(tmp_path / 'd', batch_size=4, missing='mask'))
+    assert batch['text'].tolist() == [b'a', b'', b'', b'bcd']
+    assert batch.present['text'].tolist() == [True, False, True, True]
+    with pytest.raises(ValueError, match='vary in length'):
+        lx.Loader(tmp_path / 'd', missing={'text': 7})
+
+
+def test_tensors_share_the_memory(path):
+    torch = pytest.importorskip('torch')
+    batch = next(lx.Loader(path, batch_size=16, out='torch'))
+    assert isinstance(batch['text'].values, torch.Tensor)
+    assert batch['text'].tolist() == [text(i) for i in range(16)]
+    if hasattr(torch.nested, 'nested_tensor_from_jagged'):
+        nested = batch['text'].to_torch()
+        assert [bytes(part.tolist()) for part in nested.unbind()] == [text(i) for i in range(16)]
+        assert nested.values().data_ptr() == batch['text'].values.data_ptr()
+
+
+def test_jax_arrays(path):
+    pytest.importorskip('jax')
+    batch = next(lx.Loader(path, batch_size=16, out='jax'))
+    assert batch['text'].tolist() == [text(i) for i in range(16)]
+
+
+def test_arrow_arrays_share_the_memory(path):
+    pa = pytest.importorskip('pyarrow')
+    batch = next(lx.Loader(path, batch_size=16))
+    array = batch['text'].to_arrow()
+    assert array.type == pa.large_binary()
+    assert array.to_pylist() == [text(i) for i in range(16)]
+    assert array.buffers()[2].address == batch['text'].values.ctypes.data
+    lists = lx.Ragged.of([[1, 2], [], [3]], np.int32).to_arrow()
+    assert lists.to_pylist() == [[1, 2], [], [3]]
+
+
+# ---- Ragged
+
+
+def test_indexing_agrees_with_a_list():
+    rng = random.Random(5)
+    for _ in range(200):
+        plain = [list(range(rng.randrange(5))) for _ in range(rng.randrange(8))]
+        ragged = lx.Ragged.of(plain, np.int64)
+        assert ragged.tolist() == plain and len(ragged) == len(plain)
+        first, last, step = rng.randrange(-9, 9), rng.randrange(-9, 9), rng.choice([1, 1, 2, -1])
+        assert ragged[first:last:step].tolist() == plain[first:last:step]
+        if plain:
+            indices = [rng.randrange(-len(plain), len(plain)) for _ in range(4)]
+            assert ragged[indices].tolist() == [plain[i] for i in indices]
+            mask = np.array([rng.random() < .5 for _ in plain])
+            assert ragged[mask].tolist() == [one for one, keep in zip(plain, mask) if keep]
+            assert ragged[indices[0]].tolist() == plain[indices[0]]
+        part = ragged[1:][1:]
+        assert part.tolist() == plain[2:] and part.lengths.tolist() == list(map(len, plain[2:]))
+        copy = pickle.loads(pickle.dumps(ragged))
+        assert copy.tolist() == plain
+
+
+@pytest.mark.parametrize('index', [3, -4])
+def test_an_index_out_of_range_is_an_error(index):
+    with pytest.raises(IndexError, match='3 values'):
+        lx.Ragged.of([[1], [2], [3]])[index]
+
+
+def test_it_does_not_become_an_array_by_accident():
+    with pytest.raises(ValueError, match='pad'):
+        np.asarray(lx.Ragged.of([[1], [2, 3]]))
+
+
+# ---- Pad
+
+
+@pytest.mark.parametrize('side', ['left', 'right'])
+@pytest.mark.parametrize('shape', [(), (4,), (2, 3)])
+@pytest.mark.parametrize('dtype', ['uint8', 'int16', 'float32', 'complex128'])
+def test_pads_items_of_any_shape(side, shape, dtype):
+    rng = np.random.default_rng(1)
+    plain = [rng.integers(0, 99, (k, *shape)).astype(dtype) for k in (2, 0, 5, 1)]
+    padded, mask = lx.Pad(7, side=side, multiple=3, mask=True).with_mask(lx.Ragged.of(plain, dtype))
+    assert padded.shape == (4, 6, *shape) and padded.dtype == dtype
+    for one, row, marks in zip(plain, padded, mask):
+        begin = 6 - len(one) if side == 'left' else 0
+        assert np.array_equal(row[begin:begin + len(one)], one)
+        assert np.array_equal(np.flatnonzero(marks), np.arange(begin, begin + len(one)))
+        assert (row[~marks] == 7).all()
+
+
+def test_pads_a_part():
+    ragged = lx.Ragged.of([[1], [2, 3], [4, 5, 6]], np.int8)[1:]
+    assert ragged.pad(-1).tolist() == [[2, 3, -1], [4, 5, 6]]
+
+
+@pytest.mark.parametrize('options, error, text', [
+    ({'side': 'top'}, ValueError, "'left'"), ({'multiple': 0}, ValueError, 'multiple'),
+    ({'lengths': []}, ValueError, 'at least one'), ({'lengths': [-1]}, ValueError, 'length'),
+    ({'lengths': [4], 'multiple': 2}, ValueError, 'mutually exclusive'),
+    ({'mask': 1}, TypeError, 'mask')])
+def test_wrong_arguments_are_errors(options, error, text):
+    with pytest.raises(error, match=text):
+        lx.Pad(0, **options)
+
+
+@pytest.mark.parametrize('value', [256, -1, 0.5, [1, 2]])
+def test_a_value_that_does_not_fit_is_an_error(value):
+    with pytest.raises(ValueError, match='cannot be stored as uint8'):
+        lx.Ragged.of([b'a']).pad(value)
+
+
+def test_a_value_longer_than_all_lengths_is_an_error():
+    with pytest.raises(ValueError, match='length 3, which exceeds'):
+        lx.Ragged.of([[1, 2, 3]]).pad(lengths=[2, 1])
+
+
+@pytest.mark.parametrize('offsets', [[0, 9], [2, 1], [-1, 2]])
+def test_offsets_that_lie_are_an_error(offsets):
+    with pytest.raises(ValueError):
+        lx.Ragged(np.arange(4), np.array(offsets)).pad()
