@@ -460,22 +460,18 @@ static void set_compression(struct run *run, lx_writer *writer)
     COMMIT(run, writer, lx_writer_set_compression(writer, "text", 2, 0, &run->error));
 }
 
-/** The field is not compressed by zstd, which is found out after the commit. */
+/** Nothing is pending, because the call commits before it finds out that the field is not compressed
+ * by zstd. */
 static void train(struct run *run, lx_writer *writer)
 {
     lx_dataset *dataset;
     if (!TRY(run, lx_dataset_open(run->path, NULL, &dataset, &run->error)))
         return;
     lx_error error = LX_ERROR_INIT;
-    run_may_commit(run);
     lx_status status = lx_writer_train_dictionary(writer, "text", dataset, &error);
-    if (status == LX_ERR_ARGUMENT) {
-        run_has_committed(run);
-    } else {
+    if (status != LX_ERR_ARGUMENT) {
         run->error = error;
         (void)run_took(run, "lx_writer_train_dictionary(.., &error)", status);
-        if (!run->poisoned)
-            run_has_not_committed(run);
         give_up_pending(run, writer);
     }
     lx_dataset_close(dataset);
@@ -495,8 +491,9 @@ static const struct step reshaping[] = {
     {"commit", commit},         {"add", add_field},       {"append", append},
     {"commit", commit},         {"rename", rename_field}, {"extend", extend},
     {"commit", commit},         {"set", set_compression}, {"append", append},
-    {"train", train},           {"append", append},       {"drop", drop_field},
-    {"append", append},         {"commit", commit},
+    {"commit", commit},         {"train", train},         {"append", append},
+    {"commit", commit},         {"drop", drop_field},     {"append", append},
+    {"commit", commit},
 };
 
 static void reshape(struct run *run)
