@@ -113,8 +113,9 @@ LX_API lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool u
  * including, @p end: no rank returns them. All other batches are the same as without the call. This
  * can lead a run past data that causes a loss spike, even if it resumes with a different batch size
  * or number of ranks; lx_batch_get_position() returns where a batch begins. Positions count samples
- * over all epochs, so the same records are returned again in the next epoch. Calls add up. A state
- * does not contain the ranges: set them again when the run is resumed.
+ * over all epochs, so the same records are returned again in the next epoch. Ranks that are one
+ * record short at the end of an epoch may still repeat a skipped record. Calls add up. A state does
+ * not contain the ranges: set them again when the run is resumed.
  *
  * @param[in]  options  The options.
  * @param[in]  first    The first position.
@@ -166,7 +167,8 @@ LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options
  * - #LX_DAMAGE_RAISE, the default: lx_loader_next() fails instead of returning the batch.
  * - #LX_DAMAGE_SKIP: the record is left out, so the batch has fewer records. A batch without
  *   readable records repeats a record from outside the batch; see lx_loader.
- * - #LX_DAMAGE_ZEROS: in the damaged record, the columns that cannot be read are filled with zeros.
+ * - #LX_DAMAGE_ZEROS: in the damaged record, the columns that cannot be read are filled with zeros;
+ *   values that vary in size are empty.
  *
  * In all cases, positions and states count all samples, and the number of threads does not affect
  * which batch a record is in. lx_loader_get_stats() counts the damaged records. If the dataset
@@ -182,7 +184,7 @@ LX_API lx_status lx_loader_options_set_damage_policy(lx_loader_options *options,
 typedef enum lx_missing_policy {
     LX_MISSING_RAISE = 0, /**< Fail, so that no missing value is mistaken for zeros. The
                                default. */
-    LX_MISSING_ZEROS = 1, /**< The value becomes zeros. */
+    LX_MISSING_ZEROS = 1, /**< The value becomes zeros, or empty if its size varies. */
     LX_MISSING_MASK = 2,  /**< The value becomes zeros, and lx_batch_get_present() reports that it
                                was missing. */
 } lx_missing_policy;
@@ -425,8 +427,8 @@ LX_API uint64_t lx_loader_tell(const lx_loader *loader);
 
 /**
  * Counts the batches that this rank gets in an epoch that the loader reads from its beginning. If
- * the order is cut into batches, the call counts the batches of the current epoch; see
- * lx_loader_tell().
+ * the order is cut into batches, or batches are skipped, the call counts the batches of the current
+ * epoch (see lx_loader_tell()); where batches are skipped, this takes time for each batch.
  *
  * @param[in]  loader  The loader.
  * @param[out] count   Receives the number of batches.

@@ -178,7 +178,7 @@ static void skip(lx__batch_schedule *schedule, uint64_t begin, uint64_t end)
         uint64_t step = schedule->global_batch, steps = distance / step + (distance % step != 0);
         target = begin + (steps > left / step ? left : steps * step);
     }
-    if (target > schedule->run_end)
+    if (target < begin || target > schedule->run_end) /* beyond 2^64 - 1, or the run */
         target = schedule->run_end;
     if (target > schedule->position)
         schedule->position = target;
@@ -197,12 +197,24 @@ lx_status lx__batch_schedule_next(lx__batch_schedule *schedule, lx__batch_slice 
     }
 }
 
+/** Whether a skipped range covers the rest of the run. */
+static bool skips_rest(const lx__batch_schedule *schedule)
+{
+    for (size_t i = 0; i < schedule->skipped_count; i++)
+        if (schedule->skipped[i].first <= schedule->position &&
+            schedule->skipped[i].end >= schedule->run_end)
+            return true;
+    return false;
+}
+
 bool lx__batch_schedule_at_start(const lx__batch_schedule *schedule)
 {
-    /* Unless the last step is dropped, any remaining positions contain a batch for some rank. */
+    /* Unless the last step is dropped, or all are skipped, any remaining positions contain a batch
+     * for some rank. */
     return schedule->position == schedule->seek_position &&
            (schedule->position == schedule->run_begin ||
-            (schedule->last != LX__LAST_DROPPED && schedule->position < schedule->run_end));
+            (schedule->last != LX__LAST_DROPPED && schedule->position < schedule->run_end &&
+             !skips_rest(schedule)));
 }
 
 uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule)

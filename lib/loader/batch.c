@@ -138,15 +138,16 @@ static void free_batch(lx__batch_pool *batch_pool, lx_batch *batch)
     lx__free(batch);
 }
 
-/** Frees the idle batches, and returns whether there were any. From then on, at most @p idle_max
- * are kept. */
-static bool drop_idle(lx__batch_pool *batch_pool, size_t idle_max)
+/** Frees the idle batches, and returns whether there were any. With @p close, none is kept from then
+ * on. */
+static bool drop_idle(lx__batch_pool *batch_pool, bool close)
 {
     pthread_mutex_lock(&batch_pool->mutex);
     lx_batch *batch = batch_pool->idle;
     batch_pool->idle = NULL;
     batch_pool->idle_count = 0;
-    batch_pool->idle_max = idle_max;
+    if (close)
+        batch_pool->idle_max = 0;
     pthread_mutex_unlock(&batch_pool->mutex);
     bool any = batch != NULL;
     while (batch != NULL) {
@@ -173,7 +174,7 @@ static void pool_unref(lx__batch_pool *batch_pool)
 void lx__batch_pool_close(lx__batch_pool *batch_pool)
 {
     if (!is_in_child(batch_pool))
-        drop_idle(batch_pool, 0);
+        drop_idle(batch_pool, true);
     pool_unref(batch_pool);
 }
 
@@ -239,7 +240,7 @@ static lx_status grow(lx__batch_pool *batch_pool, uint8_t **data, size_t *capaci
     lx__pages_free(*data, *capacity);
     *capacity = 0;
     *data = lx__pages_alloc((size_t)size);
-    if (*data == NULL && drop_idle(batch_pool, batch_pool->idle_max))
+    if (*data == NULL && drop_idle(batch_pool, false))
         *data = lx__pages_alloc((size_t)size);
     if (*data == NULL)
         return lx_fail(error, LX_ERR_NOMEM,
@@ -253,15 +254,16 @@ static lx_status grow(lx__batch_pool *batch_pool, uint8_t **data, size_t *capaci
     return LX_OK;
 }
 
-/** Raises the size of the largest values so far to @p bytes, and returns the larger one. */
-static uint64_t raise_values_max(lx__batch_pool *batch_pool, uint64_t bytes)
+/** Updates the estimate of the size of a batch's values: it grows to that of the largest batch, and
+ * then falls slowly, so that a single large batch does not stop the prefetching for good. */
+static void estimate_values(lx__batch_pool *batch_pool, uint64_t bytes)
 {
-    uint64_t max = atomic_load_explicit(&batch_pool->values_max, memory_order_relaxed);
-    while (max < bytes &&
-           !atomic_compare_exchange_weak_explicit(&batch_pool->values_max, &max, bytes,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        continue;
-    return max < bytes ? bytes : max;
+    uint64_t before = atomic_load_explicit(&batch_pool->values_estimate, memory_order_relaxed);
+    uint64_t after = before - before / 32;
+    after = bytes > after ? bytes : after;
+    /* a lost update of another thread does no harm */
+    atomic_store_explicit(&batch_pool->values_estimate, after != 0 ? after : 1,
+                          memory_order_relaxed);
 }
 
 lx_status lx__batch_reserve(lx_batch *batch, uint64_t bytes, lx_error *error)
@@ -269,14 +271,13 @@ lx_status lx__batch_reserve(lx_batch *batch, uint64_t bytes, lx_error *error)
     lx__batch_pool *batch_pool = batch->batch_pool;
     if (bytes > LX__BATCH_MAX || bytes > SIZE_MAX / 4)
         return lx_fail(error, LX_ERR_LIMIT,
-                       "the values of a batch have %" PRIu64
-                       " bytes, which is too many: use a smaller batch_size, or select fewer "
-                       "columns",
-                       bytes);
-    uint64_t size = raise_values_max(batch_pool, bytes != 0 ? bytes : 1);
+                       "the values of a batch have too many bytes: use a smaller batch_size, or "
+                       "select fewer columns");
+    estimate_values(batch_pool, bytes);
     if (batch->values_capacity >= bytes && batch->values != NULL)
         return LX_OK;
-    return grow(batch_pool, &batch->values, &batch->values_capacity, size, error);
+    uint64_t slack = bytes / 8 + 1; /* so that slightly larger batches need no new memory */
+    return grow(batch_pool, &batch->values, &batch->values_capacity, bytes + slack, error);
 }
 
 lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,

@@ -50,14 +50,14 @@ typedef struct lx__layout {
 typedef struct lx__batch_pool {
     atomic_size_t references; /**< One for the loader, and one for each batch in use. */
     lx__layout layout;
-    lx_executor *executor;         /**< Kept alive by a hold. */
-    _Atomic(uint64_t) blocks;      /**< Number of blocks mapped so far. */
-    _Atomic(uint64_t) block_bytes; /**< Total size, in bytes, of the blocks that are currently
+    lx_executor *executor;             /**< Kept alive by a hold. */
+    _Atomic(uint64_t) blocks;          /**< Number of blocks mapped so far. */
+    _Atomic(uint64_t) block_bytes;     /**< Total size, in bytes, of the blocks that are currently
                                         mapped. */
-    _Atomic(uint64_t) values_max;  /**< Size of the largest values of a batch so far, at least 1
-                                        after the first batch. */
-    pthread_mutex_t mutex;         /**< Protects all members below. A leaf lock. */
-    lx_batch *idle;                /**< The batch released last comes first. */
+    _Atomic(uint64_t) values_estimate; /**< How many bytes the values of a batch may have; 0 before
+                                            the first batch. */
+    pthread_mutex_t mutex;             /**< Protects all members below. A leaf lock. */
+    lx_batch *idle;                    /**< The batch released last comes first. */
     size_t idle_count;
     size_t idle_max; /**< 0 after the pool is closed. */
 } lx__batch_pool;

@@ -194,8 +194,8 @@ static void count_prefetched(lx_loader *loader)
     atomic_store_explicit(&loader->prefetched, count, memory_order_relaxed);
 }
 
-/** Whether another batch may be prepared. Where sizes vary, a batch is assumed to have as many bytes
- * as the largest one so far; until the first one is filled, only one is in preparation. */
+/** Whether another batch may be prepared. Where sizes vary, the size of a batch is estimated from
+ * earlier ones; until the first one is filled, only one is in preparation. */
 static bool has_room(const lx_loader *loader)
 {
     const lx__batch_pool *pool = loader->batch_pool;
@@ -203,7 +203,7 @@ static bool has_room(const lx_loader *loader)
         return false;
     if (!pool->layout.varying || loader->pipeline.count == 0)
         return true;
-    uint64_t values = atomic_load_explicit(&pool->values_max, memory_order_relaxed);
+    uint64_t values = atomic_load_explicit(&pool->values_estimate, memory_order_relaxed);
     return values != 0 &&
            (loader->pipeline.count + 1) * (pool->layout.bytes + values) <= loader->prefetch_bytes;
 }

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "loader/sources/source.h"
 
 /* Alignment of a column's values, as for columns of fixed size. */
 #define VALUES_ALIGN 64
@@ -71,7 +72,8 @@ static lx_status get_sizes(lx_source *source, lx_batch *batch, size_t i, uint8_t
         if (status != LX_OK)
             own[1] = 0;
         status = mark(status, &damaged[row], &why, error);
-        offsets[row + 1] = offsets[row] + own[1];
+        if (status == LX_OK && !lx__add_fits(offsets[row], own[1], &offsets[row + 1]))
+            status = lx__fail_sizes(error);
     }
     return status;
 }
@@ -91,6 +93,10 @@ static lx_status copy_values(lx_source *source, lx_batch *batch, size_t i, uint8
         uint64_t own[2] = {0, offsets[row + 1] - begin};
         uint8_t *out = (uint8_t *)batch->columns[i].data + offsets[row];
         begin = offsets[row + 1];
+        if (own[1] == 0 && damaged[row]) { /* perhaps its size could not be read */
+            offsets[row + 1] = offsets[row];
+            continue;
+        }
         status = lx_source_fill_bytes(source, batch->batch_pool->layout.positions[i],
                                       &batch->indices[row], 1, own, out, &why);
         offsets[row + 1] = offsets[row] + (status == LX_OK ? own[1] : 0);

@@ -157,10 +157,11 @@ PyObject *lxpy_raise_missing(lxpy_state *state, const char *field, uint64_t reco
                              const char *choices)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_fail(&error, LX_ERR_MISMATCH,
-            "the value is missing and would read as zeros: %sleave such records out, for example "
-            "with ds.where(ds['%s'].present())",
-            choices, field);
+    lx_fail(
+        &error, LX_ERR_MISMATCH,
+        "the value is missing and would read as zeros (empty, if the length varies): %sleave such "
+        "records out, for example with ds.where(ds['%s'].present())",
+        choices, field);
     lx_error_locate(&error, NULL, field, record, LX_NONE);
     return lxpy_raise(state, &error);
 }

@@ -21,8 +21,7 @@ from .opening import create, open
 from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distributed, Nanoset,
                      Order, Padded, Random, Repeat, Sequential, Shuffle, Slice, Subset,
                      TorchRandom, TorchSubset, Weighted, split)
-from .padding import Pad
-from .ragged import Ragged
+from .ragged import Pad, Ragged
 from .ranks import world
 from .sources import (Column, ConcatDataset, Dataset, FlatDataset, NPDataset, NullDataset,
                       PackedDataset, SubsetDataset, TokenDataset, Tokens, Views, cu_seqlens)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 from .batch import Batch
-from .padding import Pad
+from .ragged import Pad
 
 __all__ = ['after_arranging', 'arrangement']
 

@@ -16,6 +16,7 @@ except ModuleNotFoundError as error:
                       ) from None
 
 from ._outputs import Output, Shapes, Sizes, convert_arrays
+from .ragged import Pad
 
 __all__ = ['Arrays']
 
@@ -49,6 +50,12 @@ class Arrays(Output):
         for name, (_, shape) in shapes.items():
             for size, total in sizes:
                 self._check_split(name, size, total, shape)
+
+    def check_varying(self, name: str, form: Any) -> None:
+        lengths = form.lengths if isinstance(form, Pad) else None
+        if self._sharding is not None and (lengths is None or len(lengths) != 1):
+            raise ValueError(f'sharding cannot split {name!r}, whose records vary in length, unless '
+                             'all batches have the same shape: use ragged=Pad(lengths=[length])')
 
     def _place(self, array: np.ndarray[Any, Any]) -> Any:
         if self._shared:

@@ -28,6 +28,12 @@ class Output:
         The loader does not call this method if it has a transform.
         """
 
+    def check_varying(self, name: str, form: Any) -> None:
+        """Raise an error if a field whose records vary in length cannot be converted.
+
+        `form` is the form in which the loader returns the field; see `arrangement`.
+        """
+
     def convert(self, batch: Any) -> Any:
         """Convert a batch to the form that the loader returns."""
         return batch
@@ -45,8 +51,8 @@ class Output:
 def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -> Any:
     """Convert an array, or the arrays in dicts, lists and tuples; leave other values unchanged.
 
-    ``batch['keys']`` and ``batch.real`` remain NumPy arrays, too: NumPy's generators use the keys,
-    and other libraries may lack uint64.
+    ``batch['keys']``, ``batch.real`` and the offsets of a Ragged remain NumPy arrays, too: NumPy's
+    generators use the keys, and other libraries may lack 64-bit integers.
     """
     if isinstance(batch, np.ndarray):
         return convert(batch)
@@ -55,7 +61,7 @@ def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -
                   for name, value in batch.items()}
         return batch.with_values(values) if type(batch) is Batch else values
     if isinstance(batch, Ragged):
-        return Ragged(convert(batch.values), convert(batch.offsets), batch.item)
+        return Ragged(convert_arrays(batch.values, convert), batch.offsets, batch.item)
     if type(batch) in (list, tuple):
         return type(batch)(convert_arrays(value, convert) for value in batch)
     return batch

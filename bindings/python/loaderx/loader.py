@@ -255,7 +255,9 @@ class Loader:
         missing values, and ``batch.present[field]`` marks the values that are present. 'zeros':
         zeros stand for missing values, and nothing marks them. A number or an array replaces
         missing values. A dict maps the names of fields to one of these choices; for fields that it
-        does not contain, 'raise' applies. To leave out the records instead, read a `SubsetDataset`.
+        does not contain, 'raise' applies. Where records vary in length, missing values are empty
+        instead of zeros, and no value can replace them. To leave out the records instead, read a
+        `SubsetDataset`.
     keys : int, optional
         The seed of ``batch['keys']``, an additional uint64 array of shape ``(records, 2)`` with a
         random key for each record; None: no keys. A key depends only on the seed, the epoch and the
@@ -358,6 +360,8 @@ class Loader:
                    if name in names and dtype is not None}
         varying = [name for name, dtype, _ in core.columns if name in names and dtype is None]
         arrange = arrangement(ragged, varying, names)
+        for name in varying:
+            output.check_varying(name, ragged.get(name) if isinstance(ragged, Mapping) else ragged)
         if transform is None:
             output.check(columns, _sizes(
                 order_core.length, None if isinstance(order, Budgeted) else batch_size or 1, rank,

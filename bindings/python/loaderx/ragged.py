@@ -1,13 +1,153 @@
 # SPDX-License-Identifier: MIT
-"""Batches of values that vary in size."""
+"""Batches of values that vary in length, and their padding."""
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Iterator, List, Optional, Type
+import operator
+from typing import Any, Iterable, Iterator, List, Optional, Tuple, Type
 
 import numpy as np
 
-__all__ = ['Ragged']
+from ._check import boolean, natural
+
+__all__ = ['Pad', 'Ragged']
+
+
+_SIDES = ('right', 'left')
+_KINDS = 'biufcmMV'    # ml_dtypes has types of kind V
+
+
+class Pad:
+    """How a loader pads the values of a field to a common length.
+
+    Parameters
+    ----------
+    value : number
+        The item to pad with.
+    side : {'right', 'left'}
+        Where to put the padding: after the values, or before them.
+    multiple : int
+        The common length is the smallest multiple of this number that fits the longest value.
+    lengths : list of int, optional
+        The common length is the smallest of these that fits the longest value, so that batches have
+        few different shapes, as compilers such as torch.compile and XLA prefer. A longer value is
+        an error. Must not be given with `multiple`.
+    mask : bool
+        Whether the batch has a mask: an array of bool, under the name of the field followed by
+        ``_mask``, which is True for the items of the values.
+
+    Examples
+    --------
+    >>> ragged = Ragged.of([[1, 2, 3], [4]], dtype=np.int32)
+    >>> Pad(-1, multiple=4)(ragged)
+    array([[ 1,  2,  3, -1],
+           [ 4, -1, -1, -1]], dtype=int32)
+    """
+
+    __slots__ = ('value', 'side', 'multiple', 'lengths', 'mask')
+
+    def __init__(self, value: Any = 0, *, side: str = 'right', multiple: int = 1,
+                 lengths: Optional[Iterable[int]] = None, mask: bool = False) -> None:
+        if side not in _SIDES:
+            raise ValueError(f"side must be 'right' or 'left', not {side!r}")
+        self.value = value
+        self.side = side
+        self.multiple = natural('multiple', multiple, minimum=1)
+        if isinstance(lengths, (int, np.integer)):
+            raise TypeError('lengths must be a list of ints, not a single int')
+        self.lengths = None if lengths is None else sorted(
+            natural('a length', length) for length in lengths)
+        if self.lengths is not None and not self.lengths:
+            raise ValueError('lengths must contain at least one length')
+        if self.lengths is not None and multiple != 1:
+            raise ValueError('lengths and multiple are mutually exclusive: pass only one of them')
+        self.mask = boolean('mask', mask)
+
+    def __repr__(self) -> str:
+        parts = [repr(self.value)]
+        if self.side != 'right':
+            parts.append(f'side={self.side!r}')
+        if self.multiple != 1:
+            parts.append(f'multiple={self.multiple}')
+        if self.lengths is not None:
+            parts.append(f'lengths={self.lengths}')
+        if self.mask:
+            parts.append('mask=True')
+        return f'Pad({", ".join(parts)})'
+
+    def length_for(self, longest: int) -> int:
+        """Return the common length of values of which the longest has this length."""
+        if self.lengths is None:
+            return -(-longest // self.multiple) * self.multiple
+        for length in self.lengths:
+            if length >= longest:
+                return length
+        raise ValueError(f'a value has the length {longest}, which exceeds the greatest of '
+                         f'lengths, {self.lengths[-1]}: add a greater one, or truncate the values')
+
+    def __call__(self, ragged: Ragged) -> np.ndarray[Any, Any]:
+        """Return the padded values, an array of shape (records, length, ...)."""
+        return self.with_mask(ragged)[0]
+
+    def with_mask(self, ragged: Ragged) -> Tuple[np.ndarray[Any, Any],
+                                                 Optional[np.ndarray[Any, Any]]]:
+        """Return the padded values, and the mask if `mask` is set."""
+        values = np.ascontiguousarray(ragged.values)
+        offsets = np.ascontiguousarray(ragged.offsets, np.int64)
+        if values.dtype.hasobject or values.dtype.kind not in _KINDS:
+            raise TypeError(f'values of {values.dtype} cannot be padded')
+        if offsets[0] < 0 or offsets[-1] > len(values):
+            raise ValueError(f'offsets must be from 0 to the number of items, {len(values)}')
+        longest = int(np.diff(offsets).max()) if len(offsets) > 1 else 0
+        shape = (len(offsets) - 1, self.length_for(longest))
+        padded = np.empty(shape + values.shape[1:], values.dtype)
+        mask = np.empty(shape, np.bool_) if self.mask else None
+        item = np.empty(values.shape[1:], values.dtype)
+        item[...] = _checked(self.value, values.dtype)
+        from . import _core    # the extension module imports this module
+        _core.pad(values, offsets, item, self.side == 'left', padded, mask)
+        if item.size == 0 and mask is not None:    # there is nothing to copy
+            marks = np.arange(shape[1]) < np.diff(offsets)[:, None]
+            mask[...] = marks[:, ::-1] if self.side == 'left' else marks
+        return padded, mask
+
+
+def _checked(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the value as the dtype, rounded if necessary; raise if it does not fit."""
+    wrong = ValueError(f'value {value!r} cannot be stored as {dtype}')
+    array = np.asarray(value)
+    if array.ndim != 0 or array.dtype.kind not in 'biufcmMO' or value is None:
+        raise wrong
+    if array.dtype.kind == 'c' and dtype.kind != 'c' and array.imag != 0:
+        raise wrong
+    try:
+        with np.errstate(all='ignore'):
+            item = (array.real if array.dtype.kind == 'c' and dtype.kind != 'c' else array).astype(
+                dtype)
+        if dtype.kind in 'biumM':
+            fits = bool(item == array)
+        else:    # rounding is fine, but not overflow
+            fits = bool(np.isfinite(complex(item)) == np.isfinite(complex(value)))
+    except (TypeError, ValueError, OverflowError):
+        raise wrong from None
+    if not fits:
+        raise wrong
+    return item
+
+
+def _arrays(items: List[Any], dtype: Any) -> List[np.ndarray[Any, Any]]:
+    """Convert values to arrays of one dtype; an empty list does not decide which."""
+    arrays = [np.asarray(item, dtype) for item in items]
+    for i, array in enumerate(arrays):
+        if array.ndim == 0:
+            raise TypeError(f'value {i} must be an array, a list or bytes, like all values, not '
+                            f'{type(items[i]).__name__}')
+    if dtype is None:
+        known = [array.dtype for array in arrays if array.size]
+        if known:
+            common = np.result_type(*known)
+            arrays = [array.astype(common) if array.size == 0 else array for array in arrays]
+    return arrays
 
 
 class Ragged:
@@ -22,7 +162,8 @@ class Ragged:
     values : array
         The items of all values, along the first axis.
     offsets : array of int64
-        Where each value begins, and where the last one ends; the first offset need not be 0.
+        Where each value begins, and where the last one ends; the first offset need not be 0. A
+        loader returns a NumPy array, whatever its `out`.
     item : type, optional
         `bytes` if values are bytes objects; None: they are arrays.
 
@@ -53,7 +194,7 @@ class Ragged:
         if items and all(isinstance(item, bytes) for item in items):
             joined: Any = np.frombuffer(bytearray(b''.join(items)), np.uint8)
         else:
-            arrays = [np.asarray(item, dtype) for item in items]
+            arrays = _arrays(items, dtype)
             joined = np.concatenate(arrays) if arrays else np.empty(0, dtype)
         offsets = np.zeros(len(items) + 1, np.int64)
         np.cumsum([len(item) for item in items], out=offsets[1:])
@@ -74,10 +215,17 @@ class Ragged:
             index = np.arange(first, last, step)
         if np.ndim(index) == 0:
             return self._value(self._position(index))
-        return self._select(np.arange(len(self))[np.asarray(index)])
+        chosen = np.asarray(index)
+        if chosen.ndim != 1:
+            raise IndexError(f'an array of indices must have one axis, not {chosen.ndim}')
+        if chosen.size == 0 and chosen.dtype.kind == 'f':    # an empty list
+            chosen = chosen.astype(np.int64)
+        return self._select(np.arange(len(self))[chosen])
 
     def _position(self, index: Any) -> int:
-        number = int(index)
+        if isinstance(index, (bool, np.bool_)):
+            raise TypeError('an index must be an int, not bool')
+        number = operator.index(index)
         if not -len(self) <= number < len(self):
             raise IndexError(f'index {number} is out of range for {len(self)} values')
         return number % len(self)
@@ -112,7 +260,6 @@ class Ragged:
 
     def pad(self, value: Any = 0, **options: Any) -> np.ndarray[Any, Any]:
         """Return the values padded to a common length; see `Pad` for the arguments."""
-        from .padding import Pad    # it needs the extension module, which needs this module
         return Pad(value, **options)(self)
 
     def to_torch(self) -> Any:
@@ -122,13 +269,19 @@ class Ragged:
         if make is None:
             raise ImportError(f'torch {torch.__version__} has no jagged nested tensors: use torch '
                               '2.4 or newer', name='torch')
-        return make(torch.as_tensor(self.values), torch.as_tensor(self.offsets))
+        first, last = int(self.offsets[0]), int(self.offsets[-1])
+        offsets = torch.as_tensor(self.offsets)
+        bounds = {'min_seqlen': int(self.lengths.min()),
+                  'max_seqlen': int(self.lengths.max())} if len(self) else {}
+        return make(torch.as_tensor(self.values)[first:last], offsets - first if first else offsets,
+                    **bounds)
 
     def to_arrow(self) -> Any:
         """Return a pyarrow array (large_binary or large_list) that shares the memory."""
         import pyarrow as pa    # type: ignore[import-untyped, unused-ignore]
-        offsets = pa.py_buffer(np.ascontiguousarray(self.offsets))
-        values = np.asarray(self.values)
+        numbers = np.ascontiguousarray(self.offsets, np.int64)
+        offsets = pa.py_buffer(numbers)
+        values = np.ascontiguousarray(self.values)
         if self.item is bytes:
             return pa.Array.from_buffers(pa.large_binary(), len(self),
                                          [None, offsets, pa.py_buffer(values)])
@@ -136,4 +289,4 @@ class Ragged:
             items = pa.array(values)
         else:
             items = pa.FixedShapeTensorArray.from_numpy_ndarray(values)
-        return pa.LargeListArray.from_arrays(pa.array(np.asarray(self.offsets)), items)
+        return pa.LargeListArray.from_arrays(pa.array(numbers), items)

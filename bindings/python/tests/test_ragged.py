@@ -224,3 +224,54 @@ def test_a_value_longer_than_all_lengths_is_an_error():
 def test_offsets_that_lie_are_an_error(offsets):
     with pytest.raises(ValueError):
         lx.Ragged(np.arange(4), np.array(offsets)).pad()
+
+
+# ---- found by reviews
+
+
+def test_slices_as_nested_tensors():
+    torch = pytest.importorskip('torch')
+    if not hasattr(torch.nested, 'nested_tensor_from_jagged'):
+        pytest.skip('this torch has no jagged nested tensors')
+    ragged = lx.Ragged(np.arange(6.), np.array([0, 4, 4, 6]))
+    for part in ragged, ragged[2:], ragged[:1], ragged[1:]:
+        nested = part.to_torch()
+        assert [one.tolist() for one in nested.unbind()] == part.tolist()
+        assert nested.sum().item() == sum(map(sum, part.tolist()))
+
+
+def test_lists_of_ints_stay_ints():
+    assert lx.Ragged.of([[1, 2], []]).values.dtype == np.int64
+    assert lx.Ragged.of([[1, 2], []])[[]].tolist() == []
+
+
+@pytest.mark.parametrize('index', [1.7, '1', True])
+def test_an_index_must_be_an_int(index):
+    with pytest.raises(TypeError):
+        lx.Ragged.of([[1], [2], [3]])[index]
+
+
+def test_items_without_bytes_have_a_mask():
+    for side in 'left', 'right':
+        ragged = lx.Ragged(np.empty((3, 0)), np.array([0, 1, 3]))
+        mask = lx.Pad(mask=True, side=side).with_mask(ragged)[1]
+        assert mask.tolist() == [[side == 'right', side == 'left'], [True, True]]
+
+
+def test_objects_cannot_be_padded():
+    with pytest.raises(TypeError, match='object'):
+        lx.Ragged.of([[None], [None, 'a']], dtype=object).pad()
+
+
+@pytest.mark.parametrize('value, dtype, fits', [
+    (0.1, 'float16', True), (2049, 'float16', True), (70000, 'float16', False),
+    (np.nan, 'complex64', True), (2**64 - 1, 'uint64', True), (2**64, 'uint64', False),
+    (2**70, 'float64', True), (1j, 'float32', False), (None, 'float32', False),
+    ('x', 'int32', False), (np.nan, 'int32', False), (True, 'int8', True)])
+def test_rounding_is_allowed_but_not_loss(value, dtype, fits):
+    ragged = lx.Ragged.of([[1], []], dtype)
+    if fits:
+        ragged.pad(value)
+    else:
+        with pytest.raises(ValueError, match='cannot be stored'):
+            ragged.pad(value)

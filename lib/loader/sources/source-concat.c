@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "loader/sources/source-parts.h"
 
@@ -230,7 +231,8 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
         make_block((const concat_source *)source, indices + at, here, &b);
         status = get_block_sizes((const concat_source *)source, column, &b, sizes, error);
         for (size_t i = 0; status == LX_OK && i < here; i++)
-            offsets[at + i + 1] = offsets[at + i] + sizes[i];
+            if (!lx__add_fits(offsets[at + i], sizes[i], &offsets[at + i + 1]))
+                status = lx__fail_sizes(error);
     }
     return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "loader/sources/source-parts.h"
 #include "sampler/core/index-table.h"
@@ -58,7 +59,8 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
         if (status == LX_OK)
             status = part->class->get_sizes(part, column, b.places, b.count, block_offsets, error);
         for (size_t i = 1; status == LX_OK && i <= b.count; i++)
-            offsets[at + i] = offsets[at] + block_offsets[i];
+            if (!lx__add_fits(offsets[at], block_offsets[i], &offsets[at + i]))
+                status = lx__fail_sizes(error);
     }
     return status;
 }

@@ -51,6 +51,12 @@ lx_status lx__source_pin(lx_source *source, lx_source **pinned, lx_error *error)
     return LX_OK;
 }
 
+lx_status lx__fail_sizes(lx_error *error)
+{
+    return lx_fail(error, LX_ERR_LIMIT,
+                   "the values of these records have more than 2^64 - 1 bytes: read fewer records");
+}
+
 static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_error *error)
 {
     uint64_t total = lx_dtype_get_size(column->dtype);

@@ -93,6 +93,9 @@ LX_API lx_status lx__source_new(const lx__source_class *class, size_t size, uint
 lx_status lx__source_new_pinned(lx_source *source, size_t size, lx_source **pinned,
                                 lx_error *error);
 
+/** Fails because sizes of values add up to more than 2^64 - 1 bytes. */
+lx_status lx__fail_sizes(lx_error *error);
+
 /** Returns the source to read a batch from: @p source, or a snapshot of its newest state if it is
  * live. Release the result with lx_source_unref(). */
 lx_status lx__source_pin(lx_source *source, lx_source **pinned, lx_error *error);

@@ -303,6 +303,37 @@ START_TEST(skips_any_number_of_batches_at_once)
 }
 END_TEST
 
+START_TEST(a_seek_to_a_skipped_end_continues_with_the_next_run)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers few = {.length = 12, .width = 1};
+    lx_source *source = numbers_source(&few);
+    lx_loader *loader = open_loader(source, (struct setup){.batch_size = 4, .skipped = {{8, 12}}});
+    unit_ok(lx_loader_seek(loader, 8, &error));
+    lx_loader_next_epoch(loader); /* no rank has a batch left */
+    lx_batch *batch = next_batch(loader);
+    ck_assert_uint_eq(lx_batch_get_position(batch), 12);
+    lx_batch_unref(batch);
+    lx_loader_close(loader);
+    lx_source_unref(source);
+}
+END_TEST
+
+START_TEST(skips_to_the_last_position)
+{
+    struct numbers many = {.length = ((uint64_t)1 << 40) - 1, .width = 1};
+    lx_source *source = numbers_source(&many);
+    lx_loader *loader = open_loader(
+        source, (struct setup){.endless = true, .batch_size = 7, .skipped = {{7, UINT64_MAX}}});
+    lx_batch *batch = next_batch(loader);
+    ck_assert_uint_eq(lx_batch_get_position(batch), 0);
+    lx_batch_unref(batch);
+    ck_assert_ptr_null(next_batch(loader));
+    lx_loader_close(loader);
+    lx_source_unref(source);
+}
+END_TEST
+
 START_TEST(a_seek_into_a_batch_returns_its_rest)
 {
     uint64_t state = 9;
@@ -397,5 +428,6 @@ END_TEST
 UNIT_MAIN("loader/batch-schedule", batches_follow_the_order, ranks_take_consecutive_batches,
           all_ranks_pad_or_drop_incomplete_steps, changing_worlds_and_threads_see_each_sample_once,
           skipped_batches_do_not_change_the_others, skips_any_number_of_batches_at_once,
+          a_seek_to_a_skipped_end_continues_with_the_next_run, skips_to_the_last_position,
           a_seek_into_a_batch_returns_its_rest, reports_a_rank_that_gets_no_batches,
           rejects_a_batch_size_with_batches_of_the_order, accepts_an_order_without_samples)

@@ -12,6 +12,7 @@ struct texts {
     uint64_t bad, bad_of;  /* texts whose index is bad modulo bad_of are damaged; 0: none */
     bool sizes_fail;       /* already when their size is read */
     bool decreasing;       /* offsets are wrong */
+    bool huge;             /* each column has almost 2^64 bytes */
 };
 
 /** The size of a record: many are empty, and few are large. */
@@ -43,6 +44,8 @@ static lx_status get_sizes(size_t column, const uint64_t *indices, size_t count,
             return fail_at(indices[i], error);
         offsets[i + 1] = offsets[i] + size_of(texts, column, indices[i]);
     }
+    if (texts->huge)
+        offsets[count] = UINT64_MAX - 10;
     if (texts->decreasing)
         offsets[count / 2] = UINT64_MAX;
     return LX_OK;
@@ -51,7 +54,10 @@ static lx_status get_sizes(size_t column, const uint64_t *indices, size_t count,
 static lx_status fill_bytes(size_t column, const uint64_t *indices, size_t count,
                             const uint64_t *offsets, void *out, void *user, lx_error *error)
 {
+    const struct texts *texts = user;
     for (size_t i = 0; i < count; i++) {
+        /* a value whose size could not be read has no room */
+        ck_assert(!texts->sizes_fail || !is_bad(texts, column, indices[i]));
         if (is_bad(user, column, indices[i]))
             return fail_at(indices[i], error);
         ck_assert_uint_eq(offsets[i + 1] - offsets[i], size_of(user, column, indices[i]));
@@ -250,6 +256,19 @@ START_TEST(wrong_offsets_of_a_callback_are_an_error)
 }
 END_TEST
 
+START_TEST(a_batch_of_too_many_bytes_is_an_error)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct texts texts = {.length = 9, .most = 500, .huge = true};
+    lx_source *source = texts_source(&texts);
+    lx_loader *loader = open_loader(source, (struct setup){.batch_size = 4});
+    lx_batch *batch;
+    ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
+    lx_loader_close(loader);
+    lx_source_unref(source);
+}
+END_TEST
+
 /* As many batches are prepared as fit into the limit, however much their sizes differ from the
  * first one. */
 START_TEST(prefetching_stays_within_its_limit)
@@ -349,6 +368,6 @@ END_TEST
 UNIT_MAIN("loader/varying-values", any_configuration_returns_the_bytes_of_its_records,
           statistics_count_the_bytes_of_varying_records, damaged_records_are_skipped_or_empty,
           a_batch_without_readable_records_repeats_one, damage_is_an_error_by_default,
-          wrong_offsets_of_a_callback_are_an_error, prefetching_stays_within_its_limit,
-          combined_sources_read_the_bytes_of_their_parts,
+          wrong_offsets_of_a_callback_are_an_error, a_batch_of_too_many_bytes_is_an_error,
+          prefetching_stays_within_its_limit, combined_sources_read_the_bytes_of_their_parts,
           refuses_columns_and_arguments_of_the_wrong_kind)
