@@ -73,8 +73,8 @@ LX_BEGIN_DECLS
  * process create the order first. The library itself removes only tables of epochs: when it writes
  * the table of an epoch, it removes the table of the epoch before the previous one. You can delete
  * files that are no longer needed at any time, even while they are being read. You can also delete
- * files whose names end in .new: a process that was killed while it wrote a table leaves such a
- * file behind.
+ * files whose names end in .new: if a process is killed while it writes a table, such a file
+ * remains.
  * @par
  * The table is memory-mapped. If another process truncates the file, or a sector is bad, reading
  * raises SIGBUS.

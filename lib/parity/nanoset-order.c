@@ -65,9 +65,8 @@ static lx_status mix(making *m, lx_error *error)
 
 /* ---- weights */
 
-/** Makes weights from the user's weights or, if there are none, from the lengths. Divides the
- * weights by their sum, which is computed in NumPy's order; the user's weights are divided only if
- * @p divide is set. */
+/** Computes the weights from the lengths, divided by their sum, or takes those of the user, which
+ * are divided by their sum only if @p divide is set. The sum is computed in NumPy's order. */
 static lx_status make_weights(making *m, const double *weights, bool divide, lx_error *error)
 {
     double largest;

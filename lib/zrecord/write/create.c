@@ -192,8 +192,8 @@ static lx_status clear_away(void *user, const char *name, lx_error *error)
                                     : check_file(user, name, error);
 }
 
-/** Checks that the directory contains nothing but what an interrupted creation leaves behind; if @p
- * clear is set, also removes it. */
+/** Checks that the directory contains only files of an interrupted creation. If @p clear is set,
+ * also removes them. */
 static lx_status check_directory(lx__file *directory, bool clear, lx_error *error)
 {
     struct stat about;

@@ -37,8 +37,8 @@ typedef struct lx__obsolete_files {
  * orphan. This does not include meta.json, LOCK and chunk, which always stay. The file must be a
  * regular file with a name that the format defines. The stems of dropped fields are not recorded.
  * If no field was ever dropped, and no field has the stem, only a table of zeros counts as
- * belonging to the dataset. An interrupted addition of a field leaves nothing else behind, and
- * removing such a table loses nothing. */
+ * belonging to the dataset. If the addition of a field is interrupted, only such a table remains,
+ * and removing it loses nothing. */
 lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
                            bool *ours, lx_error *error);
 

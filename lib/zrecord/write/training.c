@@ -213,7 +213,8 @@ lx_status lx__dictionary_install(lx_writer *writer, const lx__samples *samples, 
     return status;
 }
 
-/** Trains one dictionary. If the samples are not suitable, goes on without one. */
+/** Trains one dictionary. If the samples are not suitable, logs a warning and succeeds: the values
+ * are then compressed without a dictionary. */
 static lx_status train(lx_writer *writer, const lx__samples *samples, lx_error *error)
 {
     char line[600];
