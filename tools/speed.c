@@ -2,9 +2,9 @@
 #include "speed.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "failure.h"
+#include "progress.h"
 
 /* The sample: so many records, or fewer if their values have more bytes than this. */
 #define RECORDS 4096
@@ -22,13 +22,6 @@ typedef struct sample {
     size_t count;
     uint8_t *out; /* for the largest batch */
 } sample;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static size_t batch_end(const sample *s, size_t at)
 {
@@ -80,9 +73,10 @@ lx_status speed_measure(lx_dataset *dataset, size_t field, double *speed, lx_err
     *speed = 0;
     lx_status status = choose(s, error);
     for (int i = 0; status == LX_OK && i < TIMES; i++) {
-        double begun = now();
+        progress clock;
+        progress_begin(&clock, "measure", true);
         status = read_all(s, error);
-        double seconds = now() - begun;
+        double seconds = progress_seconds(&clock);
         if (status == LX_OK && i != 0 && seconds > 0 &&
             (double)s->offsets[s->count] / seconds > *speed)
             *speed = (double)s->offsets[s->count] / seconds;

@@ -8,20 +8,19 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 from .batch import Batch
 from .ragged import Pad
 
-__all__ = ['after_arranging', 'arrangement']
+__all__ = ['after_arranging', 'arrangement', 'choose_forms']
 
 _Transform = Callable[[Batch], Any]
 _Form = Union[str, Pad]
 
 
-def arrangement(ragged: Any, varying: Sequence[str],
-                fields: Sequence[str]) -> Optional[_Transform]:
-    """Check the argument `ragged`; return a function that changes a batch; None if none has to."""
-    if isinstance(ragged, Mapping):
-        forms: Dict[str, Any] = dict(ragged)
-    else:
-        forms = dict.fromkeys(varying, ragged)
+def choose_forms(ragged: Any, varying: Sequence[str], fields: Sequence[str]) -> Dict[str, _Form]:
+    """Return the form of each field in `varying`, as the argument `ragged` of a loader says."""
+    if not isinstance(ragged, Mapping):
         _check_form('ragged', ragged)
+        forms: Dict[str, Any] = dict.fromkeys(varying, ragged)
+    else:
+        forms = {**dict.fromkeys(varying, 'ragged'), **ragged}
     for name, form in forms.items():
         if name not in varying:
             what = 'a field of a fixed length' if name in fields else 'not a field of the loader'
@@ -30,8 +29,13 @@ def arrangement(ragged: Any, varying: Sequence[str],
         if isinstance(form, Pad) and form.mask and f'{name}_mask' in fields:
             raise ValueError(f'ragged: the mask of {name!r} has the name of a field, '
                              f'{name + "_mask"!r}: select other fields')
-    forms = {name: form for name, form in forms.items() if form != 'ragged'}
-    return _Arrangement(forms) if forms else None
+    return forms
+
+
+def arrangement(forms: Mapping[str, _Form]) -> Optional[_Transform]:
+    """Return a function that brings the fields of a batch into their forms; None if all are."""
+    others = {name: form for name, form in forms.items() if form != 'ragged'}
+    return _Arrangement(others) if others else None
 
 
 def _check_form(argument: str, form: Any) -> None:

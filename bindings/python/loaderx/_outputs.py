@@ -31,7 +31,7 @@ class Output:
     def check_varying(self, name: str, form: Any) -> None:
         """Raise an error if a field whose records vary in length cannot be converted.
 
-        `form` is the form in which the loader returns the field; see `arrangement`.
+        `form` is the form in which the loader returns the field; see `choose_forms`.
         """
 
     def convert(self, batch: Any) -> Any:

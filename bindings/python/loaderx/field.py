@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterable, Optional, Tuple, Union
 import numpy as np
 
 from . import _core
+from ._check import natural
 
 COMPRESSIONS = ('raw', 'flate', 'zstd')
 _LEVELS = {'flate': 9, 'zstd': 22}
@@ -157,24 +158,12 @@ def _take_dtype(dtype: Any) -> Union[np.dtype[Any], type]:
     return stored
 
 
-def _take_int(name: str, value: Any, least: int, most: int, others: str = '') -> int:
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f'{name} must be {others}an int, not {value!r}') from None
-    if not least <= number <= most:
-        raise ValueError(f'{name} must be from {least} to {most}, not {number}')
-    return number
-
-
 def _take_level(level: Any, compress: str) -> Optional[int]:
     if level is None:
         return None
     if compress == 'raw':
         raise ValueError("level requires compress='flate' or 'zstd'")
-    return _take_int(f'level of {compress!r}', level, 1, _LEVELS[compress])
+    return natural(f'level of {compress!r}', level, 1, _LEVELS[compress])
 
 
 def _take_dictionary(dictionary: Any, compress: str) -> Optional[int]:
@@ -186,7 +175,10 @@ def _take_dictionary(dictionary: Any, compress: str) -> Optional[int]:
         if dictionary != 'train':
             raise ValueError(f"dictionary must be 'train' or an int, not {dictionary!r}")
         return DEFAULT_DICTIONARY
-    return _take_int('dictionary', dictionary, 1, _MAX_DICTIONARY, "'train' or ")
+    try:
+        return natural('dictionary', dictionary, 1, _MAX_DICTIONARY)
+    except TypeError:
+        raise TypeError(f"dictionary must be 'train' or an int, not {dictionary!r}") from None
 
 
 def _take_extent(extent: Any) -> int:

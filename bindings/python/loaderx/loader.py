@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
-from ._arrangement import after_arranging, arrangement
+from ._arrangement import after_arranging, arrangement, choose_forms
 from ._explain import Planner
 from ._loader_stats import LoaderStats
 from ._missing import missing_rules
@@ -359,9 +359,9 @@ class Loader:
         columns = {name: (dtype, shape) for name, dtype, shape in core.columns
                    if name in names and dtype is not None}
         varying = [name for name, dtype, _ in core.columns if name in names and dtype is None]
-        arrange = arrangement(ragged, varying, names)
-        for name in varying:
-            output.check_varying(name, ragged.get(name) if isinstance(ragged, Mapping) else ragged)
+        forms = choose_forms(ragged, varying, names)
+        for name, form in forms.items():
+            output.check_varying(name, form)
         if transform is None:
             output.check(columns, _sizes(
                 order_core.length, None if isinstance(order, Budgeted) else batch_size or 1, rank,
@@ -372,7 +372,7 @@ class Loader:
         if prefetch_bytes is not None:
             prefetch_bytes = natural('prefetch_bytes', prefetch_bytes)
         skipped = _skipped_ranges(skip)
-        change = output.after(after_arranging(arrange, transform))
+        change = output.after(after_arranging(arrangement(forms), transform))
         rules = missing_rules(missing, columns, varying)
 
         def open_reader(position: int) -> _core.Loader:

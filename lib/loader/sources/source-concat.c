@@ -68,10 +68,12 @@ static void sort_by_digit(const block *b, int shift, const uint16_t *from, uint1
         to[starts[b->part[from[i]] >> shift & 255]++] = from[i];
 }
 
+/** Sorts up to a block of records by part. */
 static void make_block(const concat_source *self, const uint64_t *indices, size_t count, block *b)
 {
     uint16_t other[BLOCK];
     uint32_t part = 0;
+    count = count < BLOCK ? count : BLOCK;
     b->count = count;
     for (size_t i = 0; i < count; i++) {
         part = find_part(self, indices[i], part);
@@ -226,11 +228,10 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
     lx_status status = LX_OK;
     block b;
     offsets[0] = 0;
-    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
-        here = count - at < BLOCK ? count - at : BLOCK;
-        make_block((const concat_source *)source, indices + at, here, &b);
+    for (size_t at = 0; status == LX_OK && at < count; at += b.count) {
+        make_block((const concat_source *)source, indices + at, count - at, &b);
         status = get_block_sizes((const concat_source *)source, column, &b, sizes, error);
-        for (size_t i = 0; status == LX_OK && i < here; i++)
+        for (size_t i = 0; status == LX_OK && i < b.count; i++)
             if (!lx__add_fits(offsets[at + i], sizes[i], &offsets[at + i + 1]))
                 status = lx__fail_sizes(error);
     }
@@ -284,10 +285,9 @@ static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *in
     const concat_source *self = (const concat_source *)source;
     lx_status status = LX_OK;
     block b;
-    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
-        here = count - at < BLOCK ? count - at : BLOCK;
-        make_block(self, indices + at, here, &b);
-        for (size_t first = 0, done; status == LX_OK && first < here; first += done) {
+    for (size_t at = 0; status == LX_OK && at < count; at += b.count) {
+        make_block(self, indices + at, count - at, &b);
+        for (size_t first = 0, done; status == LX_OK && first < b.count; first += done) {
             lx_source *part = self->parts.parts[b.part[b.sorted[first]]];
             status = fill_some(part, column, &b, b.sorted + first, count_of_part(&b, first),
                                offsets + at, out, &done, error);
@@ -330,9 +330,8 @@ static lx_status mark_present(lx_source *source, size_t column, const uint64_t *
     const concat_source *self = (const concat_source *)source;
     lx_status status = LX_OK;
     block b;
-    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
-        here = count - at < BLOCK ? count - at : BLOCK;
-        make_block(self, indices + at, here, &b);
+    for (size_t at = 0; status == LX_OK && at < count; at += b.count) {
+        make_block(self, indices + at, count - at, &b);
         status = mark_block(self, column, &b, present + at, error);
     }
     return status;

@@ -229,43 +229,37 @@ START_TEST(a_batch_without_readable_records_repeats_one)
 }
 END_TEST
 
-START_TEST(damage_is_an_error_by_default)
+/** The first batch of four records must fail with @p status. */
+static lx_error first_failure(struct texts *texts, lx_status status)
 {
     lx_error error = LX_ERROR_INIT;
-    struct texts texts = {.length = 9, .most = 500, .bad = 2, .bad_of = 5};
-    lx_source *source = texts_source(&texts);
+    lx_source *source = texts_source(texts);
     lx_loader *loader = open_loader(source, (struct setup){.batch_size = 4});
     lx_batch *batch;
-    ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_CORRUPT);
-    ck_assert_uint_eq(error.record, 2);
+    ck_assert_int_eq(lx_loader_next(loader, &batch, &error), status);
     lx_loader_close(loader);
     lx_source_unref(source);
+    return error;
+}
+
+START_TEST(damage_is_an_error_by_default)
+{
+    struct texts texts = {.length = 9, .most = 500, .bad = 2, .bad_of = 5};
+    ck_assert_uint_eq(first_failure(&texts, LX_ERR_CORRUPT).record, 2);
 }
 END_TEST
 
 START_TEST(wrong_offsets_of_a_callback_are_an_error)
 {
-    lx_error error = LX_ERROR_INIT;
     struct texts texts = {.length = 9, .most = 500, .decreasing = true};
-    lx_source *source = texts_source(&texts);
-    lx_loader *loader = open_loader(source, (struct setup){.batch_size = 4});
-    lx_batch *batch;
-    ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_CALLBACK);
-    lx_loader_close(loader);
-    lx_source_unref(source);
+    first_failure(&texts, LX_ERR_CALLBACK);
 }
 END_TEST
 
 START_TEST(a_batch_of_too_many_bytes_is_an_error)
 {
-    lx_error error = LX_ERROR_INIT;
     struct texts texts = {.length = 9, .most = 500, .huge = true};
-    lx_source *source = texts_source(&texts);
-    lx_loader *loader = open_loader(source, (struct setup){.batch_size = 4});
-    lx_batch *batch;
-    ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
-    lx_loader_close(loader);
-    lx_source_unref(source);
+    first_failure(&texts, LX_ERR_LIMIT);
 }
 END_TEST
 
