@@ -175,9 +175,8 @@ static lx_status fail_setting(const struct setting *setting, const char *field, 
 static lx_status apply_compress(const struct setting *setting, column *to, const char *how,
                                 lx_error *error)
 {
-    static const char *const names[] = {"raw", "flate", "zstd"};
-    for (size_t i = 0; how != NULL && i < sizeof names / sizeof *names; i++) {
-        if (strcmp(how, names[i]) != 0)
+    for (int i = LX_COMPRESSION_RAW; how != NULL && i <= LX_COMPRESSION_ZSTD; i++) {
+        if (strcmp(how, report_compression((lx_compression)i)) != 0)
             continue;
         to->compression = (lx_compression)i;
         return LX_OK;

@@ -9,8 +9,8 @@
 
 #include "failure.h"
 
-/** Parses the digits at @p *text, and moves @p *text past them. Returns false if there are no digits,
- * or if the number overflows. */
+/** Parses the digits at @p *text, and moves @p *text past them. Returns false if there are no
+ * digits, or if the number overflows. */
 static bool take_digits(const char **text, uint64_t *number)
 {
     const char *at = *text;

@@ -47,8 +47,8 @@ typedef struct lx_verify_result {
 /**
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
  * decompresses it. A missing value is damage if its field is marked as having none. The call also
- * checks that each chunk file exists, even if the file contains no live values. For a sealed dataset, it also checks the checksums of the tables and the exact
- * lengths of all files. lx_dataset_repair() finds the same damage. A value that cannot be read from
+ * checks that each chunk file exists, even if the file contains no live values. For a sealed
+ * dataset, it also checks the checksums of the tables and the exact lengths of all files. lx_dataset_repair() finds the same damage. A value that cannot be read from
  * the disk (EIO) counts as damaged. If the library was built without libzstd, compressed values of
  * zstd fields are checked only against their checksums.
  *

@@ -37,8 +37,8 @@ LX_API uint64_t lx_column_get_max_size(const lx_column *column);
  * Copies the values of a column whose records vary in size, and pads them to the same size.
  *
  * @param[in]  column     The column.
- * @param[in]  size       The size of a padded value in bytes: at least lx_column_get_max_size(), and
- *                        a multiple of @p item_size.
+ * @param[in]  size       The size of a padded value in bytes: at least lx_column_get_max_size(),
+ *                        and a multiple of @p item_size.
  * @param[in]  item_size  The size in bytes of an item, of which all values consist.
  * @param[in]  item       The item to pad with; NULL means zeros.
  * @param[in]  left       Whether to put the padding before the values, instead of after them.
@@ -50,8 +50,8 @@ LX_API uint64_t lx_column_get_max_size(const lx_column *column);
  * @retval LX_OK            The values were copied.
  * @retval LX_ERR_RANGE     A value is larger than @p size; the error reports its column, and as the
  *                          record its row in the batch.
- * @retval LX_ERR_ARGUMENT  All records of the column have the same size, a value or @p size is not a
- *                          multiple of @p item_size, @p item_size is 0, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  All records of the column have the same size, a value or @p size is not
+ *                          a multiple of @p item_size, @p item_size is 0, or a pointer is NULL.
  */
 LX_API lx_status lx_column_pad(const lx_column *column, uint64_t size, uint64_t item_size,
                                const void *item, bool left, void *out, uint8_t *mask,

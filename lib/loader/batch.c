@@ -138,8 +138,8 @@ static void free_batch(lx__batch_pool *batch_pool, lx_batch *batch)
     lx__free(batch);
 }
 
-/** Frees the idle batches, and returns whether there were any. With @p close, none is kept from then
- * on. */
+/** Frees the idle batches, and returns whether there were any. With @p close, none is kept from
+ * then on. */
 static bool drop_idle(lx__batch_pool *batch_pool, bool close)
 {
     pthread_mutex_lock(&batch_pool->mutex);

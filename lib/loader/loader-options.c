@@ -2,7 +2,6 @@
 #include "loader/loader-options.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -131,16 +130,12 @@ lx_status lx_loader_options_add_skipped(lx_loader_options *options, uint64_t fir
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "first must be less than end; they are %" PRIu64 " and %" PRIu64, first,
                        end);
-    size_t count = options->skipped_count;
-    lx__skipped_range *ranges = lx__alloc_array(count + 1, sizeof *ranges);
+    lx__skipped_range *ranges = lx__resize_array(options->skipped, options->skipped_count + 1,
+                                                 sizeof *ranges);
     if (ranges == NULL)
         return lx__fail_memory(error, "ranges of skipped batches");
-    if (count != 0)
-        memcpy(ranges, options->skipped, count * sizeof *ranges);
-    ranges[count] = (lx__skipped_range){first, end};
-    lx__free(options->skipped);
+    ranges[options->skipped_count++] = (lx__skipped_range){first, end};
     options->skipped = ranges;
-    options->skipped_count = count + 1;
     return LX_OK;
 }
 

@@ -24,7 +24,6 @@ struct lx_loader {
     lx_executor *executor; /**< Owned reference. */
     bool own_executor;
     lx__batch_pool *batch_pool;
-    uint64_t prefetch_bytes;
     lx__pipeline pipeline;
     lx__batch_schedule schedule; /**< Ahead of @ref position by the batches in the pipeline. */
 

@@ -72,7 +72,6 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
         return status;
     }
     loader->pipeline.damage = options->damage;
-    loader->prefetch_bytes = options->prefetch_bytes;
     /* Enough for the batches in flight and two that the consumer may hold. */
     size_t idle_max = loader->pipeline.depth + 2;
     return lx__batch_pool_new(loader->executor, &layout, idle_max, &loader->batch_pool, error);
@@ -194,18 +193,15 @@ static void count_prefetched(lx_loader *loader)
     atomic_store_explicit(&loader->prefetched, count, memory_order_relaxed);
 }
 
-/** Whether another batch may be prepared. Where sizes vary, the size of a batch is estimated from
- * earlier ones; until the first one is filled, only one is in preparation. */
-static bool has_room(const lx_loader *loader)
+/** Returns the size of the next batch. Where sizes vary, it is estimated from earlier batches, and 0
+ * until the first one is filled. */
+static uint64_t next_bytes(const lx_loader *loader)
 {
     const lx__batch_pool *pool = loader->batch_pool;
-    if (!lx__pipeline_has_room(&loader->pipeline))
-        return false;
-    if (!pool->layout.varying || loader->pipeline.count == 0)
-        return true;
     uint64_t values = atomic_load_explicit(&pool->values_estimate, memory_order_relaxed);
-    return values != 0 &&
-           (loader->pipeline.count + 1) * (pool->layout.bytes + values) <= loader->prefetch_bytes;
+    if (!pool->layout.varying)
+        return pool->layout.bytes;
+    return values != 0 ? pool->layout.bytes + values : 0;
 }
 
 /** Fills the pipeline. A failure is returned only while the pipeline is empty. */
@@ -213,7 +209,7 @@ static lx_status fill_pipeline(lx_loader *loader, lx_error *error)
 {
     lx_status status = LX_OK;
     lx_error ignored = LX_ERROR_INIT;
-    while (status == LX_OK && has_room(loader))
+    while (status == LX_OK && lx__pipeline_has_room(&loader->pipeline, next_bytes(loader)))
         status = add_batch(loader, loader->pipeline.count == 0 ? error : &ignored);
     count_prefetched(loader);
     return loader->pipeline.count != 0 ? LX_OK : status;

@@ -193,7 +193,7 @@ static lx_status each_missing(const column_values *values, missing_function foun
 
 /* ---- rejecting */
 
-static lx_status refuse(void *user, uint64_t row, uint64_t index, lx_error *error)
+static lx_status reject(void *user, uint64_t row, uint64_t index, lx_error *error)
 {
     const column_values *values = user;
     (void)row;
@@ -216,7 +216,7 @@ lx_status lx__missing_check(const lx__layout *layout, lx_error *error)
         column_values values = {source, layout->positions[i], NULL, lx_source_get_length(source)};
         if (layout->missing[i].policy == LX_MISSING_RAISE &&
             lx__source_may_be_missing(source, layout->positions[i]))
-            status = each_missing(&values, refuse, &values, error);
+            status = each_missing(&values, reject, &values, error);
     }
     lx_source_unref(source);
     return status;
@@ -256,7 +256,7 @@ static lx_status apply_column(lx_source *source, lx_batch *batch, size_t i, lx_e
         return each_missing(&values, replace, &with, error);
     }
     if (column->policy == LX_MISSING_RAISE && layout->source->live)
-        return each_missing(&values, refuse, &values, error); /* again: a live dataset changes */
+        return each_missing(&values, reject, &values, error); /* again: a live dataset changes */
     return LX_OK;
 }
 

@@ -56,15 +56,14 @@ static void pad_row(const lx_column *column, uint64_t row, uint64_t size, uint64
                     const void *item, bool left, uint8_t *out, uint8_t *mask)
 {
     uint64_t own = column->offsets[row + 1] - column->offsets[row], padding = size - own;
+    uint64_t start = left ? padding : 0;
     if (own != 0)
-        memcpy(out + (left ? padding : 0), (const uint8_t *)column->data + column->offsets[row],
-               (size_t)own);
+        memcpy(out + start, (const uint8_t *)column->data + column->offsets[row], (size_t)own);
     repeat(out + (left ? 0 : own), padding, item, item_size);
     if (mask == NULL || size == 0)
         return;
-    memset(mask, left ? 0 : 1, (size_t)((left ? padding : own) / item_size));
-    memset(mask + (left ? padding : own) / item_size, left ? 1 : 0,
-           (size_t)((left ? own : padding) / item_size));
+    memset(mask, 0, (size_t)(size / item_size));
+    memset(mask + start / item_size, 1, (size_t)(own / item_size));
 }
 
 lx_status lx_column_pad(const lx_column *column, uint64_t size, uint64_t item_size,

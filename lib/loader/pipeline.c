@@ -222,6 +222,7 @@ lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor, const
     pipeline->on_caller = readers == 0 ||
                           (transform == NULL && !layout->varying && layout->bytes < CALLER_BYTES);
     pipeline->part_rows = part_rows(layout);
+    pipeline->prefetch_bytes = prefetch_bytes;
     pipeline->depth = pipeline->on_caller ? 1 : depth_for(prefetch_bytes, layout->bytes, readers);
     pipeline->jobs = lx__alloc_array(pipeline->depth, sizeof *pipeline->jobs);
     return pipeline->jobs != NULL ? LX_OK : lx__fail_memory(error, "a loader");

@@ -50,10 +50,12 @@ struct lx__pipeline {
     bool on_caller; /**< The calling thread fills the batches: they are too small for threads, or
                           the executor has no readers. */
     uint64_t part_rows;
-    size_t depth;  /**< Capacity of the ring of jobs. */
-    lx__job *jobs; /**< A ring of @a depth jobs. */
-    size_t first;  /**< Index of the oldest job in flight. */
-    size_t count;  /**< Number of jobs in flight. */
+    uint64_t
+        prefetch_bytes; /**< Maximum size of the batches in flight, unless there is only one. */
+    size_t depth;       /**< Capacity of the ring of jobs. */
+    lx__job *jobs;      /**< A ring of @a depth jobs. */
+    size_t first;       /**< Index of the oldest job in flight. */
+    size_t count;       /**< Number of jobs in flight. */
     _Atomic uint64_t fill_ns, transform_ns;
 
     pthread_mutex_t mutex; /**< Protects canceled, and the jobs' failures and done flags. A leaf
@@ -70,10 +72,13 @@ lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor, const
 /** Waits for the running jobs, and drops the other jobs. */
 void lx__pipeline_close(lx__pipeline *pipeline);
 
-/** Whether the ring of jobs has room. */
-static inline bool lx__pipeline_has_room(const lx__pipeline *pipeline)
+/** Whether another batch of @p batch_bytes bytes may be prepared; if the size is not known, which 0
+ * means, only one batch is. */
+static inline bool lx__pipeline_has_room(const lx__pipeline *pipeline, uint64_t batch_bytes)
 {
-    return pipeline->count < pipeline->depth;
+    return pipeline->count < pipeline->depth &&
+           (pipeline->count == 0 ||
+            (batch_bytes != 0 && (pipeline->count + 1) * batch_bytes <= pipeline->prefetch_bytes));
 }
 
 /** Adds a job for @p batch, whose indices must be filled in, and takes ownership of the batch. */

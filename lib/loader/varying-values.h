@@ -14,9 +14,9 @@
  * values. Does nothing if the batch has no such column.
  *
  * @param source           The source to read: the batch's own source, or a snapshot of it.
- * @param[in,out] damaged  NULL: fails with #LX_ERR_CORRUPT if a value is damaged. Otherwise one byte
- *                         for each record, which is set to 1 if a value of the record is damaged;
- *                         that value is empty.
+ * @param[in,out] damaged  NULL: fails with #LX_ERR_CORRUPT if a value is damaged. Otherwise one
+ *                         byte for each record, which is set to 1 if a value of the record is
+ *                         damaged; that value is empty.
  * @return Any status that lx_source_fill_bytes() returns.
  */
 lx_status lx__varying_fill(lx_source *source, lx_batch *batch, uint8_t *damaged, lx_error *error);

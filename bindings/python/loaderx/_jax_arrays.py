@@ -54,8 +54,9 @@ class Arrays(Output):
     def check_varying(self, name: str, form: Any) -> None:
         lengths = form.lengths if isinstance(form, Pad) else None
         if self._sharding is not None and (lengths is None or len(lengths) != 1):
-            raise ValueError(f'sharding cannot split {name!r}, whose records vary in length, unless '
-                             'all batches have the same shape: use ragged=Pad(lengths=[length])')
+            raise ValueError(f'sharding cannot split {name!r}, whose records vary in length, '
+                             'unless all batches have the same shape: use '
+                             'ragged=Pad(lengths=[length])')
 
     def _place(self, array: np.ndarray[Any, Any]) -> Any:
         if self._shared:

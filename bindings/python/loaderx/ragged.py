@@ -191,14 +191,15 @@ class Ragged:
     def of(cls, values: Iterable[Any], dtype: Any = None) -> Ragged:
         """Create a Ragged from a sequence of arrays, lists or bytes objects, which it copies."""
         items = list(values)
-        if items and all(isinstance(item, bytes) for item in items):
+        item = bytes if items and all(isinstance(one, bytes) for one in items) else None
+        if item is bytes:
             joined: Any = np.frombuffer(bytearray(b''.join(items)), np.uint8)
         else:
             arrays = _arrays(items, dtype)
             joined = np.concatenate(arrays) if arrays else np.empty(0, dtype)
         offsets = np.zeros(len(items) + 1, np.int64)
-        np.cumsum([len(item) for item in items], out=offsets[1:])
-        return cls(joined, offsets, bytes if items and isinstance(items[0], bytes) else None)
+        np.cumsum([len(one) for one in items], out=offsets[1:])
+        return cls(joined, offsets, item)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

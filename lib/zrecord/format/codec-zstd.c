@@ -10,7 +10,6 @@
 #include "base/error.h"
 
 /* The frame header: the magic number, then the descriptor. */
-#define MAGIC 0xfd2fb528u
 #define DESCRIPTOR 4
 #define CHECKSUM_FLAG 4u
 #define RESERVED_FLAG 8u
@@ -122,7 +121,7 @@ static void inflater_free(lx__inflater *inflater)
  * else. libzstd itself accepts several frames, skippable ones, and those of its early versions. */
 static bool is_one_frame(const uint8_t *stored, size_t size, size_t value_size)
 {
-    return size > DESCRIPTOR && lx__load_le32(stored) == MAGIC &&
+    return size > DESCRIPTOR && lx__load_le32(stored) == ZSTD_MAGICNUMBER &&
            (stored[DESCRIPTOR] & (CHECKSUM_FLAG | RESERVED_FLAG)) == 0 &&
            ZSTD_getFrameContentSize(stored, size) == value_size &&
            ZSTD_findFrameCompressedSize(stored, size) == size;

@@ -121,11 +121,7 @@ static lx_status take_value(copying *c, size_t position, uint64_t index, lx_erro
     *stored = (lx__stored){.size = LX_NONE};
     if (field == NONE)
         return LX_OK;
-    lx_status status = lx__value_find(&c->reader, field, index, value, error);
-    if (status == LX_OK)
-        status = lx__value_fetch(&c->reader, field, index, value, NULL, error);
-    if (status == LX_OK)
-        status = lx__snapshot_verify_now(c->from, field, index, value, error);
+    lx_status status = lx__value_fetch_verified(&c->reader, field, index, value, error);
     if (status != LX_OK || value->data == NULL)
         return status;
     const lx__entry *entry = &value->entry;

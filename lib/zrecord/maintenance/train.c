@@ -22,11 +22,7 @@ typedef struct job {
 
 static lx_status read_value(job *self, uint64_t index, lx__value *value, lx_error *error)
 {
-    lx_status status = lx__value_find(&self->reader, self->field, index, value, error);
-    if (status == LX_OK)
-        status = lx__value_fetch(&self->reader, self->field, index, value, NULL, error);
-    if (status == LX_OK)
-        status = lx__snapshot_verify_now(self->from, self->field, index, value, error);
+    lx_status status = lx__value_fetch_verified(&self->reader, self->field, index, value, error);
     if (status != LX_OK || value->data == NULL)
         return status;
     if (!lx__reserve(&self->buffer, &self->capacity, value->entry.logical))
@@ -141,10 +137,11 @@ static lx_status train(lx_writer *writer, void *user, lx_error *error)
     lx_dataset_close(own);
     if (status != LX_OK)
         return status;
+    if (field->dictionary == 0) /* also restarts the collection of samples */
+        return lx__alter_packing(writer, position, field->level, size, error);
     lx__training_end(&writer->training);
     lx__training_begin(&writer->training, &writer->meta);
-    return field->dictionary == 0 ? lx__alter_packing(writer, position, field->level, size, error)
-                                  : LX_OK;
+    return LX_OK;
 }
 
 lx_status lx_writer_train_dictionary(lx_writer *writer, const char *name, lx_dataset *from,

@@ -26,11 +26,7 @@ lx_status lx__checker_check(lx__checker *checker, size_t field, uint64_t index, 
     *bytes = 0;
     reader->snapshot = snapshot;
     reader->by_pread = true;
-    lx_status status = lx__value_find(reader, field, index, &value, error);
-    if (status == LX_OK)
-        status = lx__value_fetch(reader, field, index, &value, NULL, error);
-    if (status == LX_OK)
-        status = lx__snapshot_verify_now(snapshot, field, index, &value, error);
+    lx_status status = lx__value_fetch_verified(reader, field, index, &value, error);
     if (status != LX_OK)
         return status;
     *bytes = value.entry.physical;

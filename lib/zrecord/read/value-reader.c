@@ -147,6 +147,16 @@ lx_status lx__value_fetch_stored(lx__value_reader *reader, size_t field, uint64_
     return status;
 }
 
+lx_status lx__value_fetch_verified(lx__value_reader *reader, size_t field, uint64_t index,
+                                   lx__value *value, lx_error *error)
+{
+    lx_status status = lx__value_find(reader, field, index, value, error);
+    if (status == LX_OK)
+        status = lx__value_fetch(reader, field, index, value, NULL, error);
+    return status == LX_OK ? lx__snapshot_verify_now(reader->snapshot, field, index, value, error)
+                           : status;
+}
+
 lx_status lx__value_inflate(lx__value_reader *reader, size_t field, uint64_t index,
                             const lx__value *value, uint8_t *out, lx_error *error)
 {

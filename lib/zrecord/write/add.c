@@ -37,11 +37,14 @@ static lx_status begin_buffer(lx_writer *writer, lx__write_buffer **buffer, lx_e
     return *buffer != NULL ? LX_OK : lx__fail_memory(error, "a write buffer");
 }
 
-/** Begins an operation that has @p bytes bytes of payload. */
+/** Begins an operation that has @p bytes bytes of payload. If a dictionary can be trained, first
+ * trains it. */
 static lx_status begin(lx_writer *writer, const lx__operation *operation, uint64_t bytes,
                        lx__write_buffer **buffer, lx_error *error)
 {
-    lx_status status = begin_buffer(writer, buffer, error);
+    lx_status status = writer->training.due ? lx__training_run(writer, error) : LX_OK;
+    if (status == LX_OK)
+        status = begin_buffer(writer, buffer, error);
     if (status == LX_OK)
         status = lx__write_buffer_reserve(*buffer, operation->values, bytes, error);
     if (status != LX_OK)
@@ -64,12 +67,10 @@ lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, cons
 {
     uint64_t bytes = 0;
     lx__write_buffer *buffer;
-    lx_status status = writer->training.due ? lx__training_run(writer, error) : LX_OK;
     for (size_t i = 0; i < operation->values; i++)
         bytes += lx__write_buffer_room(&writer->rules[fields != NULL ? fields[i] : i],
                                        values[i].size);
-    if (status == LX_OK)
-        status = begin(writer, operation, bytes, &buffer, error);
+    lx_status status = begin(writer, operation, bytes, &buffer, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < operation->values; i++) {
@@ -96,9 +97,7 @@ lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operatio
     lx__write_buffer *buffer;
     for (size_t i = 0; i < operation->values; i++)
         bytes += stored_room(&writer->rules[i], &values[i]);
-    lx_status status = writer->training.due ? lx__training_run(writer, error) : LX_OK;
-    if (status == LX_OK)
-        status = begin(writer, operation, bytes, &buffer, error);
+    lx_status status = begin(writer, operation, bytes, &buffer, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < operation->values; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/write/flush-task.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -185,7 +184,7 @@ typedef struct packing_job {
 
 static void pack_part(lx__task *task, size_t part)
 {
-    packing_job *job = (packing_job *)((char *)task - offsetof(packing_job, task));
+    packing_job *job = LX__CONTAINER_OF(task, packing_job, task);
     const lx__flush_task *flush_task = job->flush_task;
     size_t count = job->buffer->count, end = count * (part + 1) / job->parts;
     for (size_t i = count * part / job->parts; i < end; i++) {
@@ -203,7 +202,7 @@ static void pack_part(lx__task *task, size_t part)
 
 static void end_packing(lx__task *task, bool canceled)
 {
-    packing_job *job = (packing_job *)((char *)task - offsetof(packing_job, task));
+    packing_job *job = LX__CONTAINER_OF(task, packing_job, task);
     (void)canceled; /* the parts that were canceled are not done */
     pthread_mutex_lock(&job->mutex);
     job->over = true;

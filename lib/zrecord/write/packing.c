@@ -27,6 +27,11 @@ lx_status lx__dictionary_list_add(lx__dictionary_list *list, uint32_t field, int
     return LX_OK;
 }
 
+void lx__dictionary_list_drop_last(lx__dictionary_list *list)
+{
+    lx__dictionary_free(list->items[--list->count].dictionary);
+}
+
 void lx__dictionary_list_free(lx__dictionary_list *list)
 {
     for (size_t i = 0; i < list->count; i++)

@@ -37,6 +37,9 @@ lx_status lx__packings_make(lx_writer *writer, const lx__meta *meta, const lx_sc
 lx_status lx__dictionary_list_add(lx__dictionary_list *list, uint32_t field, int level,
                                   lx__dictionary *dictionary, lx_error *error);
 
+/** Frees the dictionary that was added last, which nothing may refer to. */
+void lx__dictionary_list_drop_last(lx__dictionary_list *list);
+
 void lx__dictionary_list_free(lx__dictionary_list *list);
 
 #endif

@@ -40,10 +40,8 @@ bool lx__samples_add(lx__samples *samples, const void *data, uint64_t size)
     if (sizes == NULL)
         return false;
     samples->sizes = sizes;
-    if (samples->data == NULL) {
-        samples->capacity = samples->wanted + SAMPLE_MAX;
-        samples->data = lx__alloc(samples->capacity);
-    }
+    if (samples->data == NULL)
+        samples->data = lx__alloc(samples->wanted + SAMPLE_MAX);
     if (samples->data == NULL)
         return false;
     memcpy(samples->data + samples->used, data, taken);
@@ -56,9 +54,7 @@ void lx__samples_end(lx__samples *samples)
 {
     lx__free(samples->data);
     lx__free(samples->sizes);
-    samples->data = NULL;
-    samples->sizes = NULL;
-    samples->used = samples->capacity = samples->count = samples->size_capacity = 0;
+    *samples = (lx__samples){0};
 }
 
 /* ---- the fields of a writer */
@@ -205,8 +201,8 @@ lx_status lx__dictionary_install(lx_writer *writer, const lx__samples *samples, 
         status = install(writer, samples->field, data, size, error);
         if (status == LX_OK)
             writer->packings[samples->field].dictionary = dictionary;
-        else /* the newest item is that of this dictionary, and no field has this id */
-            writer->dictionaries.items[writer->dictionaries.count - 1].field = UINT32_MAX;
+        else
+            lx__dictionary_list_drop_last(&writer->dictionaries);
     }
     lx_error_locate(error, writer->directory.path, field->name, LX_NONE, LX_NONE);
     lx__free(data);

@@ -17,7 +17,7 @@ typedef struct lx__samples {
     uint32_t dictionary; /**< Maximum size of the dictionary. */
     size_t wanted;       /**< The samples are enough when they have this many bytes. */
     uint8_t *data;
-    size_t used, capacity;
+    size_t used; /**< Number of bytes at @ref data. */
     size_t *sizes;
     size_t count, size_capacity;
 } lx__samples;
