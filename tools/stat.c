@@ -218,12 +218,14 @@ static lx_status print_chunks(const statement *s, lx_error *error)
 static void print_totals(const statement *s)
 {
     const lx_storage_stats *t = &s->totals;
-    char a[REPORT_SIZE_TEXT], b[REPORT_SIZE_TEXT], c[REPORT_SIZE_TEXT];
+    char a[REPORT_SIZE_TEXT], b[REPORT_SIZE_TEXT], c[REPORT_SIZE_TEXT], d[REPORT_SIZE_TEXT];
+    uint64_t used = t->live_bytes + t->dead_bytes; /* in a damaged dataset, values may overlap */
+    uint64_t padding = t->chunk_bytes > used ? t->chunk_bytes - used : 0;
     printf("chunks       %" PRIu64 ", each full at %" PRIu64 " payloads or %s\n", t->chunks,
            t->chunk_records, report_size(t->chunk_limit, a));
-    printf("stored       %s in chunks, %.1f%% of it live and %s dead, for %s of values",
-           report_size(t->chunk_bytes, a), t->live_ratio * 100, report_size(t->dead_bytes, c),
-           report_size(s->bytes, b));
+    printf("stored       %s in chunks, %.1f%% of it live, %s padding and %s dead, for %s of values",
+           report_size(t->chunk_bytes, a), t->live_ratio * 100, report_size(padding, c),
+           report_size(t->dead_bytes, d), report_size(s->bytes, b));
     if (t->live_bytes != 0)
         printf(": ratio %.2f", (double)s->bytes / (double)t->live_bytes);
     printf("\nutilisation  %.1f%% of the payload capacity of the chunks\n", t->utilisation * 100);

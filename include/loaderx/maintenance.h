@@ -152,10 +152,11 @@ typedef struct lx_storage_stats {
                                  chunks. */
     double live_ratio;      /**< live_bytes / chunk_bytes; 1 if there are no chunks. */
     uint64_t live_payloads; /**< The number of payloads that records refer to. */
-    uint64_t dead_bytes;    /**< The number of chunk bytes that lx_writer_rebalance() would free:
-                                 values that were replaced, deleted or never used, and the padding
-                                 in their chunks. In a chunk without such values, padding is neither
-                                 live nor dead. */
+    uint64_t dead_bytes;    /**< The number of chunk bytes that lx_writer_rebalance() would free: by
+                                 how much chunk_bytes would decrease. Padding that the live values
+                                 need in their new places is not dead. 0 if the values would need
+                                 more padding there than now. A handle that was opened before a
+                                 field was added counts the values of that field as dead. */
     uint64_t reserved[6];   /**< Reserved; zero. */
 } lx_storage_stats;
 
@@ -199,7 +200,10 @@ typedef struct lx_chunk_stats {
     uint64_t bytes;         /**< The number of committed bytes. */
     uint64_t live_payloads; /**< The number of payloads that records refer to. */
     uint64_t live_bytes;    /**< The size of the live payloads in bytes. */
-    uint64_t dead_bytes;    /**< The number of bytes that lx_writer_rebalance() would free. */
+    uint64_t dead_bytes;    /**< The number of bytes that the chunk would lose if it contained only
+                                 its live payloads, in record order. The sum over all chunks differs
+                                 from @ref lx_storage_stats.dead_bytes only by padding, which is less
+                                 than the alignment for each live payload. */
     uint64_t reserved[3];   /**< Zero. */
 } lx_chunk_stats;
 

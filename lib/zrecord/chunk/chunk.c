@@ -14,6 +14,14 @@
  * they fill up, so that a writer of many small chunks does not run out of descriptors. */
 #define OPEN_MAX 16
 
+bool lx__chunk_has_room(const lx__chunk_item *chunk, uint64_t size, uint32_t align,
+                        uint64_t records_limit, uint64_t bytes_limit)
+{
+    return chunk->records < records_limit && chunk->bytes < bytes_limit &&
+           (chunk->bytes == 0 ||
+            lx__range_fits(lx__align_up(chunk->bytes, align), size, bytes_limit));
+}
+
 static bool is_full(const lx__chunk_pool *pool, const lx__chunk_item *item)
 {
     return item->records >= pool->records_limit || item->bytes >= pool->bytes_limit;
@@ -144,10 +152,8 @@ static lx__chunk_file *current(const lx__chunk_files *files)
 bool lx__chunk_files_fits(const lx__chunk_files *files, uint64_t size, uint32_t align)
 {
     const lx__chunk_file *chunk = current(files);
-    /* A payload larger than the limit gets a chunk of its own. */
-    return chunk != NULL &&
-           (chunk->now.bytes == 0 ||
-            lx__range_fits(lx__align_up(chunk->now.bytes, align), size, files->pool->bytes_limit));
+    return chunk != NULL && lx__chunk_has_room(&chunk->now, size, align, files->pool->records_limit,
+                                               files->pool->bytes_limit);
 }
 
 void lx__chunk_files_left(const lx__chunk_files *files, uint64_t *bytes, uint64_t *records)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/chunk/chunk.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/value-reader.h"
 
@@ -21,39 +22,74 @@ static void count_value(const lx__entry *entry, lx_field_stats *field)
     field->compressed += lx__entry_is_compressed(entry);
 }
 
-/** Adds an entry to the statistics of its chunk. */
-static lx_status count_payload(const lx__snapshot *snapshot, const lx__entry *entry,
-                               lx_chunk_stats *chunks, lx_error *error)
+/** The statistics while they are being collected. */
+typedef struct counting {
+    lx__snapshot *snapshot;
+    lx_field_stats *fields; /**< One per field; may be NULL. */
+    lx_chunk_stats *chunks; /**< One per chunk. */
+    uint64_t *packed;       /**< For each chunk: the bytes that its live payloads need on their own,
+                                 with padding, in record order. */
+    lx__chunk_item last;    /**< The last chunk that a rebalance would write. */
+    uint64_t written;       /**< Number of bytes in the chunks before it. */
+} counting;
+
+/** Puts a payload where a rebalance would put it. */
+static void place_payload(counting *self, uint32_t size, uint32_t align)
 {
-    if (lx__entry_is_missing(entry) || lx__entry_is_inline(entry))
+    const lx__meta *meta = &self->snapshot->store->meta;
+    lx__chunk_item *last = &self->last;
+    if (!lx__chunk_has_room(last, size, align, meta->chunk_records, meta->chunk_limit)) {
+        self->written += last->bytes;
+        *last = (lx__chunk_item){0};
+    }
+    last->bytes = lx__align_up(last->bytes, align) + size;
+    last->records++;
+}
+
+/** Adds an entry to the statistics of its chunk. */
+static lx_status count_payload(counting *self, const lx__entry *entry, uint32_t align,
+                               lx_error *error)
+{
+    if (!lx__payload_is_stored(entry))
         return LX_OK;
-    uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
+    uint32_t position = lx__snapshot_find_chunk(self->snapshot, entry->chunk);
     if (position == LX__NO_CHUNK)
         return lx_fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
-    chunks[position].live_payloads++;
-    chunks[position].live_bytes += entry->physical;
+    self->chunks[position].live_payloads++;
+    self->chunks[position].live_bytes += entry->physical;
+    self->packed[position] = lx__align_up(self->packed[position], align) + entry->physical;
+    place_payload(self, entry->physical, align);
     return LX_OK;
 }
 
-static lx_status count_field(lx__snapshot *snapshot, size_t field, lx_field_stats *sums,
-                             lx_chunk_stats *chunks, lx_error *error)
+static lx_status count_record(counting *self, lx__value_reader *reader, uint64_t index,
+                              lx_error *error)
 {
-    const lx__column *column = &snapshot->columns[field];
-    lx__value_reader reader = {.snapshot = snapshot, .by_pread = true};
     lx_status status = LX_OK;
-    for (uint64_t index = 0; status == LX_OK && index < snapshot->state.length; index++) {
+    for (size_t i = 0; status == LX_OK && i < self->snapshot->store->schema->count; i++) {
+        const lx__entry_rules *rules = self->snapshot->columns[i].rules;
         lx__value value;
-        status = lx__value_load(&reader, field, index, &value, error);
+        status = lx__value_load(reader, i, index, &value, error);
         if (status != LX_OK)
             break;
-        status = lx__entry_check(&value.entry, column->rules, error);
+        status = lx__entry_check(&value.entry, rules, error);
         if (status == LX_OK)
-            status = count_payload(snapshot, &value.entry, chunks, error);
-        if (status == LX_OK)
-            count_value(&value.entry, sums);
-        else
-            lx__snapshot_add_context(snapshot, field, index, &value.entry, error);
+            status = count_payload(self, &value.entry, rules->align, error);
+        if (status != LX_OK)
+            lx__snapshot_add_context(self->snapshot, i, index, &value.entry, error);
+        else if (self->fields != NULL)
+            count_value(&value.entry, &self->fields[i]);
     }
+    return status;
+}
+
+/** Counts the values in the order in which a rebalance writes them. */
+static lx_status count_records(counting *self, lx_error *error)
+{
+    lx__value_reader reader = {.snapshot = self->snapshot, .by_pread = true};
+    lx_status status = LX_OK;
+    for (uint64_t i = 0; status == LX_OK && i < self->snapshot->state.length; i++)
+        status = count_record(self, &reader, i, error);
     lx__value_reader_end(&reader);
     return status;
 }
@@ -68,35 +104,35 @@ static uint64_t dictionary_bytes(const lx__store *store, size_t field)
     return dict.bytes;
 }
 
-/** Returns how many bytes a rebalance would free in a chunk. If all payloads are live, the rest is
- * padding, which a rebalance would write again. */
-static uint64_t dead_bytes(const lx_chunk_stats *chunk)
+/** Returns the bytes that are not needed; 0 if more are needed than there are. */
+static uint64_t surplus(uint64_t bytes, uint64_t needed)
 {
-    /* In a dataset that was not made by a correct writer, entries may overlap. */
-    if (chunk->live_payloads >= chunk->payloads || chunk->live_bytes >= chunk->bytes)
-        return 0;
-    return chunk->bytes - chunk->live_bytes;
+    return bytes > needed ? bytes - needed : 0;
 }
 
 /** Counts all entries. @p fields, which may be NULL, has one item per field, and @p chunks has one
- * per chunk. */
+ * per chunk. @p needed receives how many bytes a rebalance would write. */
 static lx_status count_entries(lx__snapshot *snapshot, lx_field_stats *fields,
-                               lx_chunk_stats *chunks, lx_error *error)
+                               lx_chunk_stats *chunks, uint64_t *needed, lx_error *error)
 {
-    lx_status status = LX_OK;
-    for (size_t i = 0; i < snapshot->state.chunk_count; i++) {
-        const lx__chunk_item *item = &snapshot->state.chunks[i];
-        chunks[i] =
-            (lx_chunk_stats){.id = item->id, .payloads = item->records, .bytes = item->bytes};
-    }
-    for (size_t i = 0; status == LX_OK && i < snapshot->store->schema->count; i++) {
-        lx_field_stats sums = {.dictionary_bytes = dictionary_bytes(snapshot->store, i)};
-        status = count_field(snapshot, i, &sums, chunks, error);
-        if (fields != NULL)
-            fields[i] = sums;
-    }
-    for (size_t i = 0; i < snapshot->state.chunk_count; i++)
-        chunks[i].dead_bytes = dead_bytes(&chunks[i]);
+    const lx__state *state = &snapshot->state;
+    counting self = {.snapshot = snapshot,
+                     .fields = fields,
+                     .chunks = chunks,
+                     .packed = lx__alloc_array(state->chunk_count, sizeof *self.packed)};
+    if (self.packed == NULL)
+        return lx__fail_memory(error, "the sizes of a dataset");
+    for (size_t i = 0; i < state->chunk_count; i++)
+        chunks[i] = (lx_chunk_stats){.id = state->chunks[i].id,
+                                     .payloads = state->chunks[i].records,
+                                     .bytes = state->chunks[i].bytes};
+    for (size_t i = 0; fields != NULL && i < snapshot->store->schema->count; i++)
+        fields[i] = (lx_field_stats){.dictionary_bytes = dictionary_bytes(snapshot->store, i)};
+    lx_status status = count_records(&self, error);
+    for (size_t i = 0; i < state->chunk_count; i++)
+        chunks[i].dead_bytes = surplus(chunks[i].bytes, self.packed[i]);
+    *needed = self.written + self.last.bytes;
+    lx__free(self.packed);
     return status;
 }
 
@@ -118,12 +154,12 @@ static void count_files(const lx__snapshot *snapshot, lx_storage_stats *totals)
     }
 }
 
-static void add_up(lx_storage_stats *totals, const lx_chunk_stats *chunks)
+static void add_up(lx_storage_stats *totals, const lx_chunk_stats *chunks, uint64_t needed)
 {
+    totals->dead_bytes = surplus(totals->chunk_bytes, needed);
     for (size_t i = 0; i < totals->chunks; i++) {
         totals->live_bytes += chunks[i].live_bytes;
         totals->live_payloads += chunks[i].live_payloads;
-        totals->dead_bytes += chunks[i].dead_bytes;
     }
     if (totals->chunks != 0)
         totals->utilisation = (double)totals->live_payloads /
@@ -144,12 +180,13 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals, lx_fiel
     lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
+    uint64_t needed;
     count_files(snapshot, totals);
     lx_chunk_stats *chunks = lx__alloc_array(totals->chunks, sizeof *chunks);
-    status = chunks != NULL ? count_entries(snapshot, fields, chunks, error)
+    status = chunks != NULL ? count_entries(snapshot, fields, chunks, &needed, error)
                             : lx__fail_memory(error, "the sizes of a dataset");
     if (status == LX_OK)
-        add_up(totals, chunks);
+        add_up(totals, chunks, needed);
     lx__free(chunks);
     lx__snapshot_unref(snapshot);
     return status;
@@ -168,13 +205,14 @@ lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *infos, siz
     lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
+    uint64_t needed;
     *count = snapshot->state.chunk_count;
     if (capacity != 0 && *count > capacity)
         status = lx_fail(error, LX_ERR_LIMIT,
                          "the dataset has %zu chunks, but the array has room for only %zu", *count,
                          capacity);
     else if (capacity != 0)
-        status = count_entries(snapshot, NULL, infos, error);
+        status = count_entries(snapshot, NULL, infos, &needed, error);
     lx__snapshot_unref(snapshot);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "zrecord/chunk/chunk.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 
@@ -196,9 +197,9 @@ static lx_status allocate(lx__relocation *relocation, uint64_t size, uint32_t al
                           lx__entry *entry, lx_error *error)
 {
     const lx__chunk_item *filled = &relocation->filled;
-    bool fits = relocation->chunk.fd != -1 && filled->records < relocation->records_limit &&
-                filled->bytes < relocation->bytes_limit &&
-                lx__range_fits(lx__align_up(filled->bytes, align), size, relocation->bytes_limit);
+    bool fits = relocation->chunk.fd != -1 &&
+                lx__chunk_has_room(filled, size, align, relocation->records_limit,
+                                   relocation->bytes_limit);
     lx_status status = fits ? LX_OK : next_chunk(relocation, error);
     entry->chunk = filled->id;
     entry->offset = lx__align_up(filled->bytes, align);
