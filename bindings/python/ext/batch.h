@@ -6,7 +6,6 @@
 
 /** What happens to missing values. */
 typedef enum lxpy_missing {
-    LXPY_MISSING_RAISE,  /**< The loader is not opened. */
     LXPY_MISSING_CHOSEN, /**< What the argument `missing` of loaderx.Loader says. */
     LXPY_MISSING_CHECK,  /**< Every column has marks; a batch with a missing value is an error. */
 } lxpy_missing;

@@ -36,12 +36,10 @@ static PyObject *raise_error(lxpy_engine *self, const lx_error *error)
     /* a missing value is the only such error that names a record and no path */
     bool missing = error->status == LX_ERR_MISMATCH && error->record != LX_NONE &&
                    error->path[0] == '\0';
-    if (!missing)
-        return lxpy_raise(self->state, error);
-    const char *choices = self->columns.missing == LXPY_MISSING_CHOSEN
-                              ? "set missing= to 'mask', 'zeros' or a value, or "
-                              : "";
-    return lxpy_raise_missing(self->state, error->field, error->record, choices);
+    return missing ? lxpy_raise_missing(self->state, error->field, error->record,
+                                        "set missing= of a loaderx.Loader to 'mask', 'zeros' or a "
+                                        "value, or ")
+                   : lxpy_raise(self->state, error);
 }
 
 static int open_loader(lxpy_engine *self, lx_loader_options *options)

@@ -109,13 +109,6 @@ static int set_missing_of(lx_loader_options *options, PyObject *rule, lx_error *
     return 0;
 }
 
-static lxpy_missing kind_of_missing(PyObject *rules)
-{
-    return rules == NULL      ? LXPY_MISSING_RAISE
-           : rules == Py_None ? LXPY_MISSING_CHECK
-                              : LXPY_MISSING_CHOSEN;
-}
-
 /** Sets the rules of the fields; None: batches are checked when they are returned. */
 static int set_missing(lx_loader_options *options, PyObject *rules, lx_error *error)
 {
@@ -124,18 +117,18 @@ static int set_missing(lx_loader_options *options, PyObject *rules, lx_error *er
         lx_loader_options_set_missing(options, NULL, LX_MISSING_MASK, error);
         return 0;
     }
-    if (rules != NULL && !PyTuple_Check(rules)) {
+    if (!PyTuple_Check(rules)) {
         PyErr_SetString(PyExc_TypeError, "missing must be a tuple or None");
         return -1;
     }
-    for (Py_ssize_t i = 0; rules != NULL && result == 0 && i < PyTuple_GET_SIZE(rules); i++)
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(rules); i++)
         result = set_missing_of(options, PyTuple_GET_ITEM(rules, i), error);
     return result;
 }
 
 static int set_skipped(lx_loader_options *options, PyObject *ranges, lx_error *error)
 {
-    Py_ssize_t count = ranges != NULL ? PyTuple_Size(ranges) : 0;
+    Py_ssize_t count = PyTuple_Size(ranges);
     if (count < 0)
         return -1;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -179,8 +172,6 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *param
 static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     arguments params;
-    params.end = UINT64_MAX;
-    params.missing = params.skipped = NULL;
     uint64_t seed;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL)
@@ -189,7 +180,7 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "Loader takes positional arguments only");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOO|KOO", &params.source, &params.order,
+    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOOKOO", &params.source, &params.order,
                           &params.fields, &params.batch_size, &params.epochs, &params.start,
                           &params.rank, &params.world, &params.drop_last, &params.uneven,
                           &params.threads, &params.executor, &params.prefetch_bytes,
@@ -197,12 +188,13 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
                           &params.missing, &params.skipped) ||
         (params.keys != Py_None && lxpy_uint64(params.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
+    lxpy_missing missing = params.missing == Py_None ? LXPY_MISSING_CHECK : LXPY_MISSING_CHOSEN;
     lx_loader_options *options = make_options(state, &params);
     loader *self = options != NULL ? (loader *)type->tp_alloc(type, 0) : NULL;
     if (self != NULL) {
-        self->engine = lxpy_engine_open(
-            state, params.source, options, params.transform != Py_None ? params.transform : NULL,
-            params.keys != Py_None ? &seed : NULL, params.end, kind_of_missing(params.missing));
+        self->engine = lxpy_engine_open(state, params.source, options,
+                                        params.transform != Py_None ? params.transform : NULL,
+                                        params.keys != Py_None ? &seed : NULL, params.end, missing);
         if (self->engine == NULL)
             Py_CLEAR(self);
     }

@@ -10,6 +10,8 @@ Differences from the original:
   has been returned yet.
 - If a transform raises an exception, ``next()`` raises it instead of waiting forever.
 - A loader does not close the datasets it reads.
+- Each loop over a `DataLoader` is a separate pass, which begins with an epoch. In the original, a
+  loop continues where the last one ended, so a validation loop sees other records each time.
 """
 
 from __future__ import annotations
@@ -24,11 +26,11 @@ from . import _core
 from ._check import UINT64_MAX, natural
 from ._progress import open_bar
 from ._replacement import replacing
-from .batch import register_batches
 from .sources.records import BatchReadable
 from .sources.compared import ComparedByValue
 from .sources import Dataset
 from .field import Field
+from .loader import Loader
 from .opening import create
 from .orders import Repeat, Sequential, Shuffle
 from .sources.source import PLACES, zip_sources
@@ -214,15 +216,18 @@ def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]],
     return on_batch
 
 
-class DataLoader(_core.Loader):
+class DataLoader(Loader):
     """An endless iterator over batches of data and labels.
 
-    The epochs follow one another without end: use ``break`` to leave the loop; the next loop
-    continues there. A batch is a dict of
-    the arrays ``data`` and ``label``, and is always full: the last batch of an epoch is completed
-    with records of the next epoch. The arrays are writable and remain valid. To resume training,
-    save the position with ``tell()`` and restore it with ``seek()``; the original can only start
-    again from the beginning.
+    This is a `Loader` with the original's arguments. The epochs follow one another without end: use
+    ``break`` to leave a loop. A batch is a dict of the arrays ``data`` and ``label``, and is always
+    full: the last batch of an epoch is completed with records of the next epoch.
+
+    Each ``for`` loop is a separate pass, as with a `Loader`: it begins with the first record of the
+    epoch after the last one that was read. With ``mode=0``, each loop thus reads the same batches.
+    In the original, all loops share one position. To continue in several loops, keep the iterator,
+    ``batches = iter(loader)``, or call ``next(loader)``. To resume training, save the position with
+    ``tell()`` and restore it with ``seek()``; the original can only start again from the beginning.
 
     Parameters
     ----------
@@ -273,44 +278,22 @@ class DataLoader(_core.Loader):
         source = zip_sources((dataset, labelset), PLACES, ('dataset', 'labelset'))
         if source.length == 0:
             raise ValueError('dataset must not be empty: batches are always full')
-        epoch = Sequential(n=source.length) if mode == 0 else Shuffle(n=source.length, seed=seed)
-        # A batch is short only at the end of an epoch of the order, and this order has one
-        # practically endless epoch.
-        order = Repeat(epoch, _POSITIONS // source.length)
         for name, dtype, _ in source.columns:
             if dtype is None:
                 raise ValueError(f'the records of {name!r} vary in length, which this class does '
                                  'not support: use a Loader')
-        register_batches()
+        round_ = Sequential(n=source.length) if mode == 0 else Shuffle(n=source.length, seed=seed)
+        # A batch is short only at the end of an epoch of the order, and this order has one
+        # practically endless epoch.
+        order = Repeat(round_, _POSITIONS // source.length)
+        order._epoch = source.length
         ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
         return super().__new__(
-            cls,
-            source,
-            order._for_length(source.length),
-            None,
-            batch_size,
-            0,
-            0,
-            0,
-            1,
-            True,
-            False,
-            num_workers,
-            None,
-            min(ahead, UINT64_MAX),
-            None if transform is identity else _on_pairs(transform),
-            'raise',
-            None,
-        )
-
-    def __enter__(self: _Self) -> _Self:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        self.close()
+            cls, dict(zip(PLACES, (dataset, labelset))), batch_size=batch_size, order=order,
+            epochs=None, rank=0, world=1, threads=num_workers,
+            prefetch_bytes=min(ahead, UINT64_MAX),
+            transform=None if transform is identity else _on_pairs(transform))
 
     def __repr__(self) -> str:
-        return '<loaderx.DataLoader, closed>' if self.closed else '<loaderx.DataLoader>'
-
-    def __len__(self) -> int:
-        raise TypeError('a DataLoader is endless and has no length')
+        place = 'closed' if self.closed else f'at sample {self.tell()}'
+        return f'<loaderx.DataLoader of {self._shown[0]}{self._shown[2]}: {place}>'

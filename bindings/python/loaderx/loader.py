@@ -381,7 +381,8 @@ class Loader:
                                 change, on_damage, keys, end, rules, skipped)
 
         made = super().__new__(cls)
-        made._passes = Passes(open_reader, start, order_core.length, count, world, ends)
+        made._passes = Passes(open_reader, start, order._epoch or order_core.length, count, world,
+                              ends)
         sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
         made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'
         made._varies = isinstance(order, Budgeted) or bool(skipped)

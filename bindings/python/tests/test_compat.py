@@ -360,6 +360,28 @@ def test_iterates_forever_without_a_length(images, labels):
         assert len(batch['label']) == 256
 
 
+@pytest.mark.parametrize('size', [10, 64])
+def test_each_loop_begins_with_an_epoch(images, labels, size):
+    sequential = DataLoader(images, labels, batch_size=size, mode=0)
+    first = take(sequential, 4)
+    next(iter(sequential))
+    assert take(sequential, 4) == first == [
+        list(range(size * k, size * k + size)) for k in range(4)]
+    assert take(sequential, 1 + N // size)[-1][-1] == (N // size * size + size - 1) % N
+
+    shuffled = DataLoader(images, labels, batch_size=size)
+    one, rest = shuffled.__iter__(), take(shuffled, 2)
+    assert next(one)['label'].tolist() == rest[0]    # neither loop had begun
+    order = lx.Shuffle(n=N, seed=42)
+    for count, epoch in (3, 1), (N // size + 1, 2), (1, 4):
+        order.seek(epoch * N)
+        assert sum(take(shuffled, count), []) == order.take(count * size).tolist()
+    begun = iter(shuffled)
+    assert next(begun) is not None
+    expected = shuffled.peek()['label'].tolist()
+    assert next(shuffled)['label'].tolist() == expected != next(begun)['label'].tolist()
+
+
 @pytest.mark.parametrize('arguments, error, word', [
     ({'num_workers': -1}, ValueError, 'num_workers'),
     ({'num_workers': 65}, ValueError, 'num_workers'),

@@ -228,7 +228,7 @@ def test_the_classes_of_the_original_name_a_way_out(tmp_path):
         labels = np.arange(4)
         with pytest.raises(ValueError, match="'data', record 1.*where") as caught:
             DataLoader(dataset, labels, batch_size=2, mode=0)
-        assert 'mask' not in str(caught.value)
+        assert 'missing= of a loaderx.Loader' in str(caught.value)
         present = dataset['x'].present()
         with DataLoader(dataset.where(present), labels[present], batch_size=3, mode=0) as loader:
             assert next(loader)['data'].tolist() == [0, 2, 3]

@@ -41,6 +41,7 @@ class Order:
     _order: Optional[_core.Order] = None
     _tables: Optional[bytes] = None    # used only by classes that have a table
     _records: Optional[int] = None     # the number of records that the order is for, if known
+    _epoch: Optional[int] = None       # the length of an epoch for passes, if not the order's
     _is_run = False    # whether a loader ends for good after one epoch: a whole training run
 
     def __init_subclass__(cls, **more: Any) -> None:

@@ -161,7 +161,7 @@ class Direct(Iterator):
             self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
             whole.start, 0, 1, batches.drop_last, False,
             min(int(self._num_workers), _MAX_THREADS), None, None, None, 'raise', None, UINT64_MAX,
-            None))
+            None, ()))
 
     def _next_data(self) -> Any:
         progress = self._progress
