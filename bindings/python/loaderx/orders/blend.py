@@ -209,7 +209,7 @@ class Blend(_Combined):
             return tuple(weight / total for weight in weights)
         entries = np.array(weights, np.float64)
         with np.errstate(over='ignore'):
-            total = np.sum(entries)
+            total = float(np.sum(entries))
         if not np.isfinite(total):
             raise ValueError('the sum of the weights exceeds the range of float64')
         return tuple((entries / total).tolist())
