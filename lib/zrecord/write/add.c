@@ -136,3 +136,44 @@ lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_erro
         return lx__calls_fail(&writer->calls, writer->calls.made, status, failure, error);
     return commit_and_sync_due(writer, error);
 }
+
+/* ---- records */
+
+lx_status lx__writer_add_record(lx_writer *writer, const lx_value *values, lx_error *error)
+{
+    lx__operation operation = {.kind = LX__APPEND,
+                               .index = writer->length,
+                               .values = (uint32_t)writer->tables.field_count};
+    lx_status status = lx__writer_add(writer, &operation, NULL, values, error);
+    if (status == LX_OK)
+        writer->length++;
+    return status;
+}
+
+lx_status lx__writer_check_room(const lx_writer *writer, uint64_t count, lx_error *error)
+{
+    if (count <= LX__LENGTH_MAX - writer->length)
+        return LX_OK;
+    return lx_fail(error, LX_ERR_LIMIT,
+                   "cannot add %llu records to %llu: the dataset would have too many records: "
+                   "split it into several datasets",
+                   (unsigned long long)count, (unsigned long long)writer->length);
+}
+
+lx_status lx__writer_add_records(lx_writer *writer, uint64_t count, lx__fill_record *fill,
+                                 void *records, uint64_t *first, lx_error *error)
+{
+    lx_error failure = LX_ERROR_INIT;
+    lx_status status = LX_OK;
+    lx_value *values = lx__alloc_array(writer->tables.field_count, sizeof *values);
+    if (values == NULL)
+        return lx__fail_memory(error, "a record");
+    if (first != NULL)
+        *first = writer->length;
+    for (uint64_t i = 0; status == LX_OK && i < count; i++) {
+        fill(writer, records, i, values);
+        status = lx__writer_add_record(writer, values, &failure);
+    }
+    lx__free(values);
+    return lx__writer_end_call(writer, status, &failure, error);
+}

@@ -31,6 +31,19 @@ typedef struct lx__stored {
 lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operation,
                                 const lx__stored *values, lx_error *error);
 
+/** Appends a record with the values of all fields, which must have been checked. */
+lx_status lx__writer_add_record(lx_writer *writer, const lx_value *values, lx_error *error);
+
+/** Checks whether @p count records can be appended. */
+lx_status lx__writer_check_room(const lx_writer *writer, uint64_t count, lx_error *error);
+
+/** Stores the values of all fields of record @p i of the caller's @p records in @p values. */
+typedef void lx__fill_record(const lx_writer *writer, void *records, uint64_t i, lx_value *values);
+
+/** Appends @p count records, which must have been checked, and ends the call that appends them. */
+lx_status lx__writer_add_records(lx_writer *writer, uint64_t count, lx__fill_record *fill,
+                                 void *records, uint64_t *first, lx_error *error);
+
 /** Ends a call that added operations: counts the call, records a failure if there was one, and does
  * any commit or sync that is due. @p status is the result of adding the operations. */
 lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_error *failure,

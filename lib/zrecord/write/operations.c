@@ -58,17 +58,6 @@ static lx_status check_pointers(const void *fields, const void *values, size_t c
 
 /* ---- append and extend */
 
-static lx_status add_record(lx_writer *writer, const lx_value *values, lx_error *error)
-{
-    lx__operation operation = {.kind = LX__APPEND,
-                               .index = writer->length,
-                               .values = (uint32_t)writer->tables.field_count};
-    lx_status status = lx__writer_add(writer, &operation, NULL, values, error);
-    if (status == LX_OK)
-        writer->length++;
-    return status;
-}
-
 static lx_status append(lx_writer *writer, const lx_value *values, size_t count, uint64_t *index,
                         lx_error *error)
 {
@@ -82,7 +71,7 @@ static lx_status append(lx_writer *writer, const lx_value *values, size_t count,
     lx_error failure = LX_ERROR_INIT;
     if (index != NULL)
         *index = writer->length;
-    status = add_record(writer, values, &failure);
+    status = lx__writer_add_record(writer, values, &failure);
     return lx__writer_end_call(writer, status, &failure, error);
 }
 
@@ -99,35 +88,26 @@ lx_status lx_writer_append(lx_writer *writer, const lx_value *values, size_t cou
     return status;
 }
 
+static void fill_from_columns(const lx_writer *writer, void *records, uint64_t i, lx_value *values)
+{
+    const lx_values *columns = records;
+    for (size_t field = 0; field < writer->tables.field_count; field++)
+        values[field] = lx__column_value(writer, field, &columns[field], i);
+}
+
 static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *columns, size_t fields,
                         uint64_t *first, lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
     if (status == LX_OK)
         status = check_field_count(writer, fields, error);
-    if (status == LX_OK && count > LX__LENGTH_MAX - writer->length)
-        status = lx_fail(error, LX_ERR_LIMIT,
-                         "cannot add %llu records to %llu: the dataset would have too many "
-                         "records: split it into several datasets",
-                         (unsigned long long)count, (unsigned long long)writer->length);
+    if (status == LX_OK)
+        status = lx__writer_check_room(writer, count, error);
     for (size_t i = 0; status == LX_OK && i < fields; i++)
         status = lx__column_check(writer, i, &columns[i], count, error);
     if (status != LX_OK)
         return status;
-    lx_value *values = lx__alloc_array(fields, sizeof *values);
-    if (values == NULL)
-        return lx__fail_memory(error, "a record");
-
-    lx_error failure = LX_ERROR_INIT;
-    if (first != NULL)
-        *first = writer->length;
-    for (uint64_t i = 0; status == LX_OK && i < count; i++) {
-        for (size_t field = 0; field < fields; field++)
-            values[field] = lx__column_value(writer, field, &columns[field], i);
-        status = add_record(writer, values, &failure);
-    }
-    lx__free(values);
-    return lx__writer_end_call(writer, status, &failure, error);
+    return lx__writer_add_records(writer, count, fill_from_columns, (void *)columns, first, error);
 }
 
 lx_status lx_writer_extend(lx_writer *writer, uint64_t count, const lx_values *columns,
