@@ -17,6 +17,7 @@
 #ifndef LOADERX_ZRECORD_H
 #define LOADERX_ZRECORD_H
 
+#include <loaderx/arrow.h>
 #include <loaderx/dataset.h>
 #include <loaderx/maintenance.h>
 #include <loaderx/npy.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scenarios of a reader: the data that it returns is right, or it reports an error. */
+#include "arrows.h"
 #include "scenario.h"
 
 #include <unistd.h>
@@ -227,12 +228,13 @@ static void export_files(struct run *run, lx_dataset *dataset)
 
 /** Add new public functions of a dataset as steps here. */
 static const struct step steps[] = {
-    {"gather", gather}, {"gather_bytes", gather_bytes},
-    {"view", view},     {"refresh", refresh},
-    {"verify", verify}, {"stat", stat_all},
-    {"find", find},     {"refresh", refresh},
-    {"pin", pin},       {"wait", wait_for},
-    {"probe", probe},   {"stat", stat_chunks},
+    {"gather", gather},     {"gather_bytes", gather_bytes},
+    {"view", view},         {"refresh", refresh},
+    {"verify", verify},     {"stat", stat_all},
+    {"find", find},         {"refresh", refresh},
+    {"pin", pin},           {"wait", wait_for},
+    {"probe", probe},       {"stat", stat_chunks},
+    {"arrow", arrows_read},
 };
 
 /** Add functions that make files as steps here. */

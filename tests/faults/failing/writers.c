@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scenarios of a writer: all its calls, one after another, even after failures. */
+#include "arrows.h"
 #include "scenario.h"
 
 #include <errno.h>
@@ -80,6 +81,15 @@ static void extend_by(struct run *run, lx_writer *writer, uint64_t count)
 static void extend(struct run *run, lx_writer *writer)
 {
     extend_by(run, writer, 30);
+}
+
+static void append_arrow(struct run *run, lx_writer *writer)
+{
+    uint64_t first = run->pending.count;
+    for (uint64_t i = 0; i < 30; i++)
+        (void)run_make(run);
+    if (!arrows_append(run, writer, run->pending.count - first))
+        give_up_pending(run, writer);
 }
 
 static void commit(struct run *run, lx_writer *writer)
@@ -228,7 +238,7 @@ static const struct step steps[] = {
     {"commit", commit},     {"delete", delete_one},
     {"delete", delete_one}, {"modify", modify},
     {"submit", submit},     {"truncate", truncate_some},
-    {"copy", copy},         {"append", append},
+    {"copy", copy},         {"arrow", append_arrow},
     {"commit", commit},     {"begin", begin},
     {"delete", delete_one}, {"modify", modify},
     {"end", end},           {"delete", delete_one},

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "../arrows.h"
+#include "zrecord/format/arrow-type.h"
+
+/** A schema for the columns must have the one field "f". */
+static void expect_field(const struct arrows *t, lx_dtype dtype, const uint64_t *shape, size_t ndim)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_arrow(schema, &t->schema, LX_COMPRESSION_FLATE, &error));
+    ck_assert_uint_eq(lx_schema_get_field_count(schema), 1);
+    const lx_field *field = lx_schema_get_field(schema, 0);
+    ck_assert_str_eq(field->name, "f");
+    ck_assert_int_eq(field->dtype, dtype);
+    ck_assert_int_eq(field->compression, LX_COMPRESSION_FLATE);
+    ck_assert_uint_eq(field->ndim, ndim);
+    for (size_t i = 0; i < ndim; i++)
+        ck_assert_uint_eq(field->shape[i], shape[i]);
+    lx_schema_free(schema);
+}
+
+START_TEST(chooses_the_field_for_a_column)
+{
+    static const struct {
+        const char *format;
+        lx_dtype dtype;
+    } types[] = {
+        {"b", LX_BOOL},     {"c", LX_INT8},
+        {"C", LX_UINT8},    {"s", LX_INT16},
+        {"S", LX_UINT16},   {"i", LX_INT32},
+        {"I", LX_UINT32},   {"l", LX_INT64},
+        {"L", LX_UINT64},   {"e", LX_FLOAT16},
+        {"f", LX_FLOAT32},  {"g", LX_FLOAT64},
+        {"z", LX_BYTES},    {"Z", LX_BYTES},
+        {"u", LX_BYTES},    {"U", LX_BYTES},
+        {"vz", LX_BYTES},   {"vu", LX_BYTES},
+        {"w:16", LX_BYTES}, {"tdD", LX_INT64},
+        {"tdm", LX_INT64},  {"tss:Europe/Berlin", LX_INT64},
+        {"tsn:", LX_INT64}, {"tts", LX_INT64},
+        {"ttn", LX_INT64},  {"tDu", LX_INT64},
+    };
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        struct arrows t;
+        arrows_init(&t, 0);
+        arrows_add(&t, "f", types[k].format, NULL, NULL);
+        expect_field(&t, types[k].dtype, NULL, 0);
+    }
+}
+END_TEST
+
+START_TEST(chooses_the_field_for_lists_and_dictionaries)
+{
+    static const uint64_t shape[] = {3, 0, 28};
+    struct arrows t;
+    arrows_init(&t, 0);
+    struct arrows_node *column = arrows_add(&t, "f", "+w:3", NULL);
+    arrows_child(arrows_child(arrows_child(column, "+w:0", 0, NULL, NULL), "+w:28", 0, NULL, NULL),
+                 "tdD", 0, NULL, NULL);
+    expect_field(&t, LX_INT32, shape, 3); /* elements are not widened */
+    arrows_init(&t, 0);
+    column = arrows_add(&t, "f", "i", NULL, NULL);
+    arrows_dictionary(column, "u", 0, 3, (const void *const[]){NULL, NULL, NULL});
+    expect_field(&t, LX_BYTES, NULL, 0);
+}
+END_TEST
+
+/** Making a schema for the columns must fail. */
+static void expect_refused_type(const struct arrows *t, lx_status status, const char *said)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    lx_status got = lx_schema_add_arrow(schema, &t->schema, LX_COMPRESSION_RAW, &error);
+    ck_assert_str_eq(error.field, "f");
+    expect_error(got, status, said, "");
+    lx_schema_free(schema);
+}
+
+START_TEST(refuses_types_without_a_field)
+{
+    static const struct {
+        const char *format;
+        lx_status status;
+        const char *said;
+    } types[] = {
+        {"d:10,2", LX_ERR_UNSUPPORTED, "decimal ('d:10,2')"},
+        {"d:19,10,256", LX_ERR_UNSUPPORTED, "decimal"},
+        {"+s", LX_ERR_UNSUPPORTED, "struct ('+s')"},
+        {"+m", LX_ERR_UNSUPPORTED, "map"},
+        {"+ud:0,1", LX_ERR_UNSUPPORTED, "union"},
+        {"+us:0,1", LX_ERR_UNSUPPORTED, "union"},
+        {"+r", LX_ERR_UNSUPPORTED, "run-end encoded"},
+        {"+vl", LX_ERR_UNSUPPORTED, "list view"},
+        {"tin", LX_ERR_UNSUPPORTED, "interval"},
+        {"n", LX_ERR_UNSUPPORTED, "only nulls"},
+        {"xyz", LX_ERR_UNSUPPORTED, "'xyz' is unknown"},
+        {"", LX_ERR_UNSUPPORTED, "'' is unknown"},
+        {"tss", LX_ERR_UNSUPPORTED, "'tss' is unknown"},
+        {"ii", LX_ERR_UNSUPPORTED, "unknown"},
+        {"w:", LX_ERR_ARGUMENT, "invalid size"},
+        {"w:-1", LX_ERR_ARGUMENT, "invalid size"},
+        {"w:4x", LX_ERR_ARGUMENT, "invalid size"},
+        {"w:4294967296", LX_ERR_ARGUMENT, "invalid size"},
+        {"w:99999999999999999999999999", LX_ERR_ARGUMENT, "invalid size"},
+        {"+w:3", LX_ERR_ARGUMENT, "must have one child"},
+        {"+l", LX_ERR_ARGUMENT, "must have one child"},
+    };
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        struct arrows t;
+        arrows_init(&t, 0);
+        arrows_add(&t, "f", types[k].format, NULL, NULL);
+        expect_refused_type(&t, types[k].status, types[k].said);
+    }
+}
+END_TEST
+
+START_TEST(refuses_lists_without_a_field)
+{
+    static const char *const formats[][3] = {
+        {"+l", "l", "vary in length"},
+        {"+L", "l", "vary in length"},
+        {"+w:2", "u", "lists of the Arrow type string"},
+        {"+w:2", "w:3", "lists of the Arrow type fixed-size binary"},
+        {"+w:2", "n", "lists of the Arrow type null"},
+        {"+w:2", "+s", "struct"},
+    };
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
+        struct arrows t;
+        arrows_init(&t, 0);
+        arrows_child(arrows_add(&t, "f", formats[k][0], NULL), formats[k][1], 0, NULL, NULL);
+        expect_refused_type(&t, LX_ERR_UNSUPPORTED, formats[k][2]);
+    }
+    struct arrows t;
+    arrows_init(&t, 0);
+    struct arrows_node *column = arrows_add(&t, "f", "+l", NULL);
+    arrows_child(arrows_child(column, "+l", 0, NULL, NULL), "l", 0, NULL, NULL);
+    expect_refused_type(&t, LX_ERR_UNSUPPORTED, "lists of the Arrow type list");
+    column->schema_child = &column->schema; /* a cycle */
+    column->schema.format = "+w:1";
+    expect_refused_type(&t, LX_ERR_UNSUPPORTED, "more than 32 deep");
+    column->schema.format = "+w:65536";
+    expect_refused_type(&t, LX_ERR_UNSUPPORTED, "more than 4294967295 elements");
+    arrows_init(&t, 0);
+    column = arrows_add(&t, "f", "+w:2", NULL);
+    arrows_child(column, "c", 0, NULL, NULL)->schema.dictionary = &column->schema;
+    expect_refused_type(&t, LX_ERR_UNSUPPORTED, "dictionary is inside");
+}
+END_TEST
+
+START_TEST(refuses_names_that_are_not_fields)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    struct arrows t;
+    arrows_init(&t, 0);
+    arrows_add(&t, "a b", "l", NULL, NULL);
+    unit_fails(lx_schema_add_arrow(schema, &t.schema, LX_COMPRESSION_RAW, &error), LX_ERR_ARGUMENT);
+    t.schemas[0]->name = "a";
+    arrows_add(&t, "a", "l", NULL, NULL);
+    unit_fails(lx_schema_add_arrow(schema, &t.schema, LX_COMPRESSION_RAW, &error), LX_ERR_EXISTS);
+    unit_refuses_null(lx_schema_add_arrow(NULL, &t.schema, LX_COMPRESSION_RAW, &error), "schema");
+    unit_refuses_null(lx_schema_add_arrow(schema, NULL, LX_COMPRESSION_RAW, &error), "columns");
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(has_a_format_for_each_dtype)
+{
+#define EXPECT(name, value, text, size)                                                            \
+    ck_assert_msg((lx__arrow_format_for(name) == NULL) ==                                          \
+                      (name == LX_COMPLEX64 || name == LX_COMPLEX128),                             \
+                  text);
+    LX_DTYPE_MAP(EXPECT)
+#undef EXPECT
+    ck_assert_str_eq(lx__arrow_format_for(LX_BYTES)->text, "Z");
+    ck_assert_str_eq(lx__arrow_format_for(LX_INT64)->text, "l");
+}
+END_TEST
+
+UNIT_MAIN("zrecord/format/arrow-type", chooses_the_field_for_a_column,
+          chooses_the_field_for_lists_and_dictionaries, refuses_types_without_a_field,
+          refuses_lists_without_a_field, refuses_names_that_are_not_fields,
+          has_a_format_for_each_dtype)
