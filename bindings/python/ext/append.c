@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Appends one record, many records, or records of a different dataset. */
+#include "arrow.h"
 #include "dataset.h"
 #include "writer.h"
 
@@ -66,13 +67,39 @@ static PyObject *columns_of(lxpy_state *state, PyObject *args)
     return columns != NULL ? Py_BuildValue("(N)", columns) : NULL;
 }
 
+/** Returns what lxpy_arrow_export() returns for the argument of extend(). */
+static PyObject *exported_of(lxpy_state *state, PyObject *args)
+{
+    PyObject *table = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : NULL;
+    return table != NULL && !PyDict_Check(table) ? lxpy_arrow_export(state, table)
+                                                 : Py_NewRef(Py_None);
+}
+
+/** Appends an Arrow table, of which lxpy_arrow_export() returned @p exported. */
+static PyObject *extend_arrow(lxpy_writer *self, PyObject *exported, PyObject *kwargs)
+{
+    if (kwargs == NULL || PyDict_GET_SIZE(kwargs) == 0)
+        return lxpy_arrow_extend(self, exported, NULL);
+    PyErr_SetString(PyExc_TypeError,
+                    "extend() takes no keyword arguments with an Arrow table: cast "
+                    "its columns if necessary");
+    return NULL;
+}
+
 PyObject *lxpy_writer_extend(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     lxpy_writer *self = (lxpy_writer *)object;
     lxpy_field_values parsed;
     PyObject *casting, *result = NULL;
-    if (lxpy_casting_take(self->state, self->schema, args, &kwargs, &casting) < 0)
+    PyObject *exported = exported_of(self->state, args);
+    if (exported == NULL)
         return NULL;
+    if (exported != Py_None)
+        result = extend_arrow(self, exported, kwargs);
+    Py_DECREF(exported);
+    if (exported != Py_None ||
+        lxpy_casting_take(self->state, self->schema, args, &kwargs, &casting) < 0)
+        return result;
     PyObject *columns = columns_of(self->state, args);
     PyObject *named = columns != NULL ? lxpy_field_values_names("extend", columns, 0, kwargs)
                                       : NULL;

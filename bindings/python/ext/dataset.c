@@ -358,6 +358,9 @@ static PyMethodDef dataset_methods[] = {
     {"_views", FAST lxpy_dataset_views, METH_FASTCALL,
      "_views($self, indices, fields)\n--\n\n"
      "Return views of records in mapped memory, as a dict of lists."},
+    {"_to_arrow", FAST lxpy_dataset_to_arrow, METH_FASTCALL,
+     "_to_arrow($self, indices, fields, bytes)\n--\n\n"
+     "Return records as the capsule of an Arrow stream, in arrays of about so many bytes."},
     {"_remove", lxpy_dataset_remove, METH_O | METH_CLASS,
      "_remove($type, path)\n--\n\n"
      "Remove the dataset at a path, including its directory."},

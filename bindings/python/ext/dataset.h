@@ -47,13 +47,13 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
 void lxpy_reading_end(lxpy_reading *reading);
 
-/** Makes an object from the records at @p indices and the @p count fields at @p positions; returns
- * NULL with an exception set on failure. */
+/** Makes an object from the records at @p indices (NULL: all) and the @p count fields at
+ * @p positions; returns NULL with an exception set on failure. */
 typedef PyObject *lxpy_select(lxpy_reading *reading, const lxpy_indices *indices,
                               const size_t *positions, size_t count, void *user);
 
-/** Runs a reading call: calls @p select with the records @p which and the fields @p fields of @p
- * dataset, and with @p user. */
+/** Runs a reading call: calls @p select with the records @p which (NULL: all) and the fields
+ * @p fields of @p dataset, and with @p user. */
 PyObject *lxpy_reading_call(PyObject *dataset, PyObject *which, PyObject *fields,
                             lxpy_select *select, void *user);
 
@@ -99,6 +99,9 @@ PyObject *lxpy_dataset_get(PyObject *self, PyObject *const *args, Py_ssize_t cou
 PyObject *lxpy_dataset_record(PyObject *self, PyObject *index);
 PyObject *lxpy_dataset_present(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *lxpy_dataset_sizes(PyObject *self, PyObject *const *args, Py_ssize_t count);
+
+/* arrow.c */
+PyObject *lxpy_dataset_to_arrow(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* views.c */
 PyObject *lxpy_dataset_views(PyObject *self, PyObject *const *args, Py_ssize_t count);

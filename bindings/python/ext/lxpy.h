@@ -49,6 +49,7 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(ORIGIN)           /**< the str '_origin' */                                                  \
     X(PRESENT)          /**< the str 'present' */                                                  \
     X(COLUMNS_OF)       /**< loaderx._tables.columns_of */                                         \
+    X(ARROW_OF)         /**< loaderx._tables.arrow_of */                                           \
     X(MEMORY_TYPE)                                                                                 \
     X(ORDER_TYPE)                                                                                  \
     X(SOURCE_TYPE)                                                                                 \
@@ -91,6 +92,7 @@ int lxpy_add_memory(PyObject *module);
 int lxpy_add_executor(PyObject *module);
 int lxpy_add_collate(PyObject *module);
 int lxpy_add_pad(PyObject *module);
+int lxpy_add_arrow(PyObject *module);
 int lxpy_add_dataset(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);

@@ -26,6 +26,7 @@ static int add_all(PyObject *module)
         lxpy_add_pass,
         lxpy_add_collate,
         lxpy_add_pad,
+        lxpy_add_arrow,
         lxpy_add_executor,
         lxpy_add_dataset,
         lxpy_add_writer,
@@ -61,6 +62,7 @@ static int keep_imports(lxpy_state *state)
         (LXPY(state, ORIGIN) = PyUnicode_InternFromString("_origin")) == NULL ||
         (LXPY(state, PRESENT) = PyUnicode_InternFromString("present")) == NULL ||
         keep(state, LXPY_COLUMNS_OF, "loaderx._tables", "columns_of") < 0 ||
+        keep(state, LXPY_ARROW_OF, "loaderx._tables", "arrow_of") < 0 ||
         (LXPY(state, CASTING) = PyUnicode_InternFromString("casting")) == NULL ||
         keep(state, LXPY_NDARRAY, "numpy", "ndarray") < 0 ||
         keep(state, LXPY_EMPTY, "numpy", "empty") < 0 ||

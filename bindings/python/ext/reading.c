@@ -130,8 +130,10 @@ static PyObject *select_entered(lxpy_reading *self, PyObject *which, PyObject *f
     size_t *positions = take_fields(self->schema, fields, &count);
     if (positions == NULL)
         return NULL;
-    if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
-                          "indices") == 0) {
+    if (which == NULL) {
+        result = select(self, NULL, positions, count, user);
+    } else if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
+                                 "indices") == 0) {
         result = select(self, &indices, positions, count, user);
         lxpy_indices_clear(&indices);
     }

@@ -219,13 +219,16 @@ static PyMethodDef writer_methods[] = {
      "Append many records, with an array of shape (n, *shape) or a list for each field.\n\n"
      "Parameters\n"
      "----------\n"
-     "columns : dict, list of dict, DataFrame or arrays of an .npz file, optional\n"
+     "columns : dict, list of dict, DataFrame, arrays of an .npz file or Arrow table, optional\n"
      "    The values of each field, by name: arrays, tensors in CPU memory, or lists. A list of\n"
      "    dicts contains one dict for each record. In a pandas DataFrame, NA means that the\n"
      "    value is missing, as does NaN in an object column. ``numpy.load(path)`` opens an .npz\n"
-     "    file.\n"
+     "    file. An Arrow table is an object with ``__arrow_c_stream__`` or\n"
+     "    ``__arrow_c_array__``, such as a table or a batch reader of pyarrow, or a DataFrame of\n"
+     "    polars. It has a column for each field; nulls are missing values, and text becomes\n"
+     "    UTF-8. See `import_arrow`.\n"
      "casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional\n"
-     "    See `append`.\n"
+     "    See `append`. Must not be given for an Arrow table.\n"
      "**named\n"
      "    The same values, as keyword arguments.\n\n"
      "Returns\n"
@@ -236,7 +239,12 @@ static PyMethodDef writer_methods[] = {
      "-----\n"
      "In a list, None means that the value is missing. None in place of a list means that the\n"
      "field is missing in all records. An array that has a different dtype or byte order, or is\n"
-     "not contiguous, is copied before it is written."},
+     "not contiguous, is copied before it is written. The batches of an Arrow table are appended\n"
+     "one by one; an error leaves the batches before it appended, unless a with-block undoes\n"
+     "them."},
+    {"_extend_arrow", FAST lxpy_writer_extend_arrow, METH_FASTCALL,
+     "_extend_arrow($self, exported, progress)\n--\n\n"
+     "Append the rows of an Arrow stream or array, as exported by arrow_of()."},
     {"copy", FAST lxpy_writer_copy, METH_FASTCALL | METH_KEYWORDS,
      "copy($self, dataset, indices=None)\n--\n\n"
      "Append records of a different dataset, or of this dataset, without recompression.\n\n"

@@ -65,6 +65,9 @@ PyObject *lxpy_writer_extend(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *lxpy_writer_copy(PyObject *self, PyObject *const *args, Py_ssize_t count,
                            PyObject *kwnames);
 
+/* arrow.c */
+PyObject *lxpy_writer_extend_arrow(PyObject *self, PyObject *const *args, Py_ssize_t count);
+
 /* change.c */
 int lxpy_writer_assign(PyObject *self, PyObject *key, PyObject *values);
 PyObject *lxpy_writer_modify(PyObject *self, PyObject *args, PyObject *kwargs);

@@ -11,6 +11,7 @@ try:
 except ImportError as error:
     raise explain(error) from None
 
+from .arrow import import_arrow
 from .batch import Batch
 from .compat import ARDataset, DataLoader, converter
 from .executor import Executor
@@ -23,13 +24,15 @@ from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distri
                      TorchRandom, TorchSubset, Weighted, split)
 from .ragged import Pad, Ragged
 from .ranks import world
-from .sources import (Column, ConcatDataset, Dataset, FlatDataset, NPDataset, NullDataset,
-                      PackedDataset, SubsetDataset, TokenDataset, Tokens, Views, cu_seqlens)
+from .sources import (ArrowRecords, Column, ConcatDataset, Dataset, FlatDataset, NPDataset,
+                      NullDataset, PackedDataset, SubsetDataset, TokenDataset, Tokens, Views,
+                      cu_seqlens)
 from .tokenize import TokenStream
 from .writer import Ticket, Writer
 
 __all__ = [
     'ARDataset',
+    'ArrowRecords',
     'Balanced',
     'Batch',
     'Blend',
@@ -78,6 +81,7 @@ __all__ = [
     'create',
     'cu_seqlens',
     'generator',
+    'import_arrow',
     'library_version',
     'open',
     'remove',

@@ -9,7 +9,10 @@ from typing import Any, Dict, List, Mapping, Optional
 
 import numpy as np
 
-__all__ = ['columns_of', 'find_columns', 'is_tensor', 'to_array']
+# The number of records of a Hugging Face dataset to read at a time, which is its own default.
+_HUB_ROWS = 1000
+
+__all__ = ['arrow_of', 'columns_of', 'export_arrow', 'find_columns', 'is_tensor', 'to_array']
 
 
 def _class(module: str, name: str) -> Any:
@@ -44,6 +47,40 @@ def to_array(value: Any, name: str) -> Any:
     return value
 
 
+def export_arrow(table: Any) -> Any:
+    """Return what a table exports through the Arrow PyCapsule interface, or None.
+
+    That is the capsule of a stream, or a tuple of the capsules of a type and of an array.
+    """
+    for name in ('__arrow_c_stream__', '__arrow_c_array__'):
+        export = getattr(table, name, None)
+        if export is not None and not isinstance(table, type):
+            return export()
+    hub = _class('datasets', 'Dataset')
+    if hub is not None and isinstance(table, hub):
+        return _batches_of_hub(table).__arrow_c_stream__()
+    return None
+
+
+def _batches_of_hub(dataset: Any) -> Any:
+    """Return a reader of the records of a Hugging Face dataset, in the order that it shows."""
+    import pyarrow as pa    # type: ignore[import-untyped, unused-ignore]    # datasets requires it
+
+    batches = (batch for table in dataset.with_format('arrow').iter(_HUB_ROWS)
+               for batch in table.to_batches())
+    return pa.RecordBatchReader.from_batches(dataset.data.schema, batches)
+
+
+def arrow_of(table: Any) -> Any:
+    """Return what export_arrow() returns, but None for a pandas DataFrame.
+
+    find_columns() takes the columns of a DataFrame as they are; Arrow would, for example, turn NaN
+    into null.
+    """
+    frame = _class('pandas', 'DataFrame')
+    return None if frame is not None and isinstance(table, frame) else export_arrow(table)
+
+
 def find_columns(table: Any, name: str) -> Optional[Dict[str, Any]]:
     """Return the columns of a DataFrame, of the arrays of an .npz file, or of a list of dicts.
 
@@ -67,8 +104,9 @@ def columns_of(table: Any, name: str) -> Dict[str, Any]:
         raise ValueError(f'{name} is empty, so its fields are unknown')
     columns = find_columns(table, name)
     if columns is None:
-        raise TypeError(f'{name} must be a dict of values by field, a list of dicts, a DataFrame '
-                        f'or the arrays of an .npz file, not {type(table).__name__}')
+        raise TypeError(f'{name} must be a dict of values by field, a list of dicts, a DataFrame, '
+                        f'the arrays of an .npz file or an Arrow table, not '
+                        f'{type(table).__name__}')
     return columns
 
 

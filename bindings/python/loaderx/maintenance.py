@@ -16,7 +16,7 @@ from .sources.dataset import Path
 from .errors import CorruptError, LoaderxError
 from .executor import Executor
 from .field import Field
-from .opening import Durability, creation
+from .opening import Durability, creation, fill_new
 from .writer import Writer
 
 # The number of records to copy between two calls to the progress function.
@@ -87,8 +87,8 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
         create = creation(_choose_fields(opened, fields), durability=durability, level=level,
                           chunk_records=chunk_records, chunk_bytes=chunk_bytes, executor=executor)
         with reporting(progress, 'copy') as report_progress:
-            _make(create, destination,
-                  lambda writer: _copy_all(writer, opened, indices, report_progress))
+            fill_new(create, destination,
+                     lambda writer: _copy_all(writer, opened, indices, report_progress))
     finally:
         for dataset in opened:
             dataset.close()
@@ -98,26 +98,6 @@ def _check_path(name: str, value: Any, others: str = '') -> None:
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise TypeError(f'{name} must be {others}a str, bytes or os.PathLike object, not '
                         f'{type(value).__name__}')
-
-
-def _make(create: Callable[[Path], Writer], path: Path, fill: Callable[[Writer], None]) -> None:
-    """Create a dataset and fill it; if this fails, remove the created dataset."""
-    created: List[Writer] = []
-    try:
-        # With an assignment to a variable, a signal handler could run after the dataset is created
-        # and before the assignment. No handler can run before extend() has added the writer to the
-        # list. A dataset may be removed only if its writer is in the list: it was created here.
-        created.extend(map(create, [path]))
-        with created[0]:
-            fill(created[0])
-    except BaseException:
-        for writer in created:
-            with contextlib.suppress(Exception):    # so that the original error is raised
-                if not writer.closed:
-                    writer._finish(False)
-            with contextlib.suppress(Exception):
-                _core.Dataset._remove(path)
-        raise
 
 
 def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Dict[str, Field]:

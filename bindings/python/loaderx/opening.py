@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from functools import partial
-from typing import Any, Callable, Dict, Literal, Mapping, Optional, Union, overload
+from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Union, overload
 
+from . import _core
 from ._check import boolean
 from ._replacement import replacing
 from .sources import Dataset
@@ -104,6 +106,27 @@ def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Wr
         raise ValueError('fields must have at least one field')
     described = [field._describe(name) for name, field in fields.items()]
     return partial(Writer, fields=described, **options)
+
+
+def fill_new(create: Callable[[Path], Writer], path: Path,
+             fill: Callable[[Writer], None]) -> None:
+    """Create a dataset and fill it; if this fails, remove the created dataset."""
+    created: List[Writer] = []
+    try:
+        # With an assignment to a variable, a signal handler could run after the dataset is created
+        # and before the assignment. No handler can run before extend() has added the writer to the
+        # list. A dataset may be removed only if its writer is in the list: it was created here.
+        created.extend(map(create, [path]))
+        with created[0]:
+            fill(created[0])
+    except BaseException:
+        for writer in created:
+            with contextlib.suppress(Exception):    # so that the original error is raised
+                if not writer.closed:
+                    writer._finish(False)
+            with contextlib.suppress(Exception):
+                _core.Dataset._remove(path)
+        raise
 
 
 @overload

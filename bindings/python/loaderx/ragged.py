@@ -291,3 +291,7 @@ class Ragged:
         else:
             items = pa.FixedShapeTensorArray.from_numpy_ndarray(values)
         return pa.LargeListArray.from_arrays(pa.array(numbers), items)
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        """Return the values for a library that reads Arrow arrays; requires pyarrow."""
+        return self.to_arrow().__arrow_c_array__(requested_schema)

@@ -2,6 +2,7 @@
 """Sources: the datasets that a loader can read."""
 
 from .arrays import NPDataset
+from .arrow import ArrowRecords
 from .column import Column, Views
 from .concat import ConcatDataset, SubsetDataset
 from .dataset import Dataset
@@ -11,6 +12,7 @@ from .packing import PackedDataset, cu_seqlens
 from .tokens import TokenDataset, Tokens
 
 __all__ = [
+    'ArrowRecords',
     'Column',
     'ConcatDataset',
     'Dataset',

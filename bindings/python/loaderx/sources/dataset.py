@@ -15,6 +15,7 @@ from .._progress import Progress, reporting
 from ..errors import CorruptError
 from ..executor import Executor
 from ..field import Field
+from .arrow import ArrowRecords
 from .column import Column, Views
 from .preview import preview
 from .records import Concatenable, has_field, selects_several
@@ -230,6 +231,31 @@ class Dataset(Stored, _core.Dataset):
             A dict of lists.
         """
         return Views(self._views(indices, fields))
+
+    def to_arrow(self, indices: Any = None, fields: Optional[Iterable[str]] = None) -> ArrowRecords:
+        """Return records for a library that reads Arrow tables, such as pyarrow, polars or DuckDB.
+
+        Parameters
+        ----------
+        indices : sequence of int, slice or mask, optional
+            The records; by default, all records.
+        fields : sequence of str, optional
+            The fields; by default, all fields. Fields of complex numbers have no Arrow type.
+
+        Returns
+        -------
+        ArrowRecords
+            An object to pass to the library, which reads this snapshot in batches, each when it is
+            needed. Missing values are nulls.
+
+        Examples
+        --------
+        >>> with create('squares', {'x': Field('int64'), 'text': Field(bytes)}) as writer:
+        ...     first = writer.extend(x=[1, 4], text=[b'one', None])
+        >>> import pyarrow                                    # doctest: +SKIP
+        >>> pyarrow.table(open('squares').to_arrow())         # doctest: +SKIP
+        """
+        return ArrowRecords(self.pin(), indices, fields)
 
     def verify(self, damaged: Optional[Callable[[CorruptError], object]] = None,
                progress: Progress = True) -> Dict[str, Any]:

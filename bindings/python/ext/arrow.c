@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Appends Arrow tables to a writer, and returns records of a dataset as Arrow streams. */
+#include "arrow.h"
+
+#include <errno.h>
+
+#include "dataset.h"
+
+/* ------------------------------------------------------------------- capsules */
+
+/** Defines new_x(), which moves a struct to a capsule. Takes ownership, even on failure. */
+#define CAPSULE(type, what, text)                                                                  \
+    static void free_##what(PyObject *capsule)                                                     \
+    {                                                                                              \
+        struct type *moved = PyCapsule_GetPointer(capsule, text);                                  \
+        if (moved->release != NULL)                                                                \
+            LXPY_WITHOUT_GIL(moved->release(moved));                                               \
+        PyMem_Free(moved);                                                                         \
+    }                                                                                              \
+    static PyObject *new_##what(struct type *from)                                                 \
+    {                                                                                              \
+        struct type *moved = PyMem_Malloc(sizeof *moved);                                          \
+        PyObject *capsule = NULL;                                                                  \
+        if (moved != NULL) {                                                                       \
+            *moved = *from;                                                                        \
+            capsule = PyCapsule_New(moved, text, free_##what);                                     \
+        } else {                                                                                   \
+            PyErr_NoMemory();                                                                      \
+        }                                                                                          \
+        if (capsule == NULL) {                                                                     \
+            from->release(from);                                                                   \
+            PyMem_Free(moved);                                                                     \
+        }                                                                                          \
+        return capsule;                                                                            \
+    }
+
+CAPSULE(ArrowSchema, schema, "arrow_schema")
+CAPSULE(ArrowArray, array, "arrow_array")
+CAPSULE(ArrowArrayStream, stream, "arrow_array_stream")
+
+static struct ArrowArrayStream *get_stream(PyObject *capsule)
+{
+    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+    if (stream != NULL && stream->release == NULL) {
+        PyErr_SetString(PyExc_ValueError, "the Arrow stream was already read");
+        return NULL;
+    }
+    return stream;
+}
+
+/** Raises the exception for a failure of a stream. Returns -1. */
+static int fail_stream(struct ArrowArrayStream *stream, int errnum)
+{
+    const char *text = stream->get_last_error(stream);
+    if (errnum == ENOMEM) {
+        PyErr_SetString(PyExc_MemoryError, text != NULL ? text : "not enough memory");
+        return -1;
+    }
+    PyObject *error = PyObject_CallFunction(
+        PyExc_OSError, "is", errnum, text != NULL ? text : "the Arrow stream cannot be read");
+    if (error != NULL)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    return -1;
+}
+
+static int read_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema)
+{
+    int errnum;
+    LXPY_WITHOUT_GIL(errnum = stream->get_schema(stream, schema));
+    return errnum == 0 ? 0 : fail_stream(stream, errnum);
+}
+
+static int read_array(struct ArrowArrayStream *stream, struct ArrowArray *array)
+{
+    int errnum;
+    LXPY_WITHOUT_GIL(errnum = stream->get_next(stream, array));
+    return errnum == 0 ? 0 : fail_stream(stream, errnum);
+}
+
+/* --------------------------------------------------------------------- extend */
+
+PyObject *lxpy_arrow_export(lxpy_state *state, PyObject *object)
+{
+    return PyObject_CallOneArg(LXPY(state, ARROW_OF), object);
+}
+
+/** Appends the rows of one array. Errors count rows from @p before. */
+static int append_array(lxpy_writer *self, const struct ArrowSchema *schema,
+                        const struct ArrowArray *array, uint64_t before, uint64_t *first)
+{
+    lx_error error = LX_ERROR_INIT;
+    if (lxpy_writer_enter(self) < 0)
+        return -1;
+    LXPY_WITHOUT_GIL(lx_writer_append_arrow(self->handle, schema, array, first, &error));
+    lxpy_writer_leave(self);
+    if (error.status == LX_OK)
+        return 0;
+    if (error.record != LX_NONE)
+        error.record += before;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+static int report(PyObject *progress, uint64_t rows)
+{
+    if (PyErr_CheckSignals() < 0)
+        return -1;
+    if (progress == NULL || progress == Py_None)
+        return 0;
+    PyObject *result = PyObject_CallFunction(progress, "K", (unsigned long long)rows);
+    Py_XDECREF(result);
+    return result != NULL ? 0 : -1;
+}
+
+/** Appends the rows of all arrays. The writer is free while the stream makes the next array. */
+static int append_arrays(lxpy_writer *self, struct ArrowArrayStream *stream,
+                         const struct ArrowSchema *schema, PyObject *progress, uint64_t *first)
+{
+    uint64_t rows = 0, index;
+    for (;;) {
+        struct ArrowArray array = {0};
+        if (read_array(stream, &array) < 0)
+            return -1;
+        if (array.release == NULL)
+            return 0;
+        int result = append_array(self, schema, &array, rows, rows == 0 ? first : &index);
+        rows += (uint64_t)array.length;
+        LXPY_WITHOUT_GIL(array.release(&array));
+        if (result < 0 || report(progress, rows) < 0)
+            return -1;
+    }
+}
+
+static int append_stream(lxpy_writer *self, PyObject *capsule, PyObject *progress, uint64_t *first)
+{
+    struct ArrowSchema schema = {0};
+    struct ArrowArrayStream *stream = get_stream(capsule);
+    if (stream == NULL || lxpy_writer_length(self, first) < 0 || read_schema(stream, &schema) < 0)
+        return -1;
+    int result = append_arrays(self, stream, &schema, progress, first);
+    if (schema.release != NULL)
+        schema.release(&schema);
+    return result;
+}
+
+static int append_pair(lxpy_writer *self, PyObject *pair, uint64_t *first)
+{
+    PyObject *schema, *array;
+    if (!PyArg_ParseTuple(pair, "OO", &schema, &array))
+        return -1;
+    const struct ArrowSchema *columns = PyCapsule_GetPointer(schema, "arrow_schema");
+    const struct ArrowArray *rows = columns != NULL ? PyCapsule_GetPointer(array, "arrow_array")
+                                                    : NULL;
+    return rows != NULL ? append_array(self, columns, rows, 0, first) : -1;
+}
+
+PyObject *lxpy_arrow_extend(lxpy_writer *self, PyObject *exported, PyObject *progress)
+{
+    uint64_t first;
+    int result = PyTuple_Check(exported) ? append_pair(self, exported, &first)
+                                         : append_stream(self, exported, progress, &first);
+    return result == 0 ? PyLong_FromUnsignedLongLong(first) : NULL;
+}
+
+PyObject *lxpy_writer_extend_arrow(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"exported", "progress", NULL};
+    PyObject *values[2];
+    if (lxpy_arguments("_extend_arrow", names, 2, 2, args, count, NULL, values) < 0)
+        return NULL;
+    return lxpy_arrow_extend((lxpy_writer *)object, values[0], values[1]);
+}
+
+/* ------------------------------------------------------------------ to_arrow */
+
+static PyObject *to_arrow(lxpy_reading *self, const lxpy_indices *indices, const size_t *positions,
+                          size_t count, void *user)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct ArrowArrayStream stream;
+    const uint64_t *bytes = user;
+    lx_dataset_to_arrow(self->handle, positions, count, indices != NULL ? indices->numbers : NULL,
+                        indices != NULL ? indices->count : LX_NONE, *bytes, &stream, &error);
+    return error.status == LX_OK ? new_stream(&stream) : lxpy_raise(self->state, &error);
+}
+
+PyObject *lxpy_dataset_to_arrow(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"indices", "fields", "bytes", NULL};
+    PyObject *values[3];
+    uint64_t bytes = LX_NONE;
+    if (lxpy_arguments("_to_arrow", names, 3, 3, args, count, NULL, values) < 0 ||
+        (values[2] != Py_None && lxpy_uint64(values[2], names[2], 0, LX_NONE, &bytes) < 0))
+        return NULL;
+    return lxpy_reading_call(object, values[0] != Py_None ? values[0] : NULL, values[1], to_arrow,
+                             &bytes);
+}
+
+/* ------------------------------------------------------------------ functions */
+
+static PyObject *arrow_schema(PyObject *module, PyObject *capsule)
+{
+    struct ArrowSchema schema = {0};
+    struct ArrowArrayStream *stream = get_stream(capsule);
+    (void)module;
+    return stream != NULL && read_schema(stream, &schema) == 0 ? new_schema(&schema) : NULL;
+}
+
+static PyObject *arrow_array(PyObject *module, PyObject *capsule)
+{
+    struct ArrowArray array = {0};
+    struct ArrowArrayStream *stream = get_stream(capsule);
+    (void)module;
+    return stream != NULL && read_array(stream, &array) == 0 ? new_array(&array) : NULL;
+}
+
+static PyObject *describe(lxpy_state *state, const lx_schema *schema)
+{
+    lxpy_schema *fields = lxpy_schema_new(state, schema);
+    PyObject *result = fields != NULL ? lxpy_schema_describe(fields) : NULL;
+    lxpy_schema_unref(fields);
+    return result;
+}
+
+static PyObject *arrow_fields(PyObject *module, PyObject *capsule)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    lx_error error = LX_ERROR_INIT;
+    const struct ArrowSchema *columns = PyCapsule_GetPointer(capsule, "arrow_schema");
+    if (columns == NULL)
+        return NULL;
+    lx_schema *schema = lx_schema_new();
+    if (schema == NULL)
+        return PyErr_NoMemory();
+    PyObject *result = NULL;
+    if (lx_schema_add_arrow(schema, columns, LX_COMPRESSION_RAW, &error) == LX_OK)
+        result = describe(state, schema);
+    else
+        lxpy_raise(state, &error);
+    lx_schema_free(schema);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"arrow_schema", arrow_schema, METH_O,
+     "arrow_schema(stream)\n--\n\nReturn the type of the arrays of a stream, as a capsule."},
+    {"arrow_array", arrow_array, METH_O,
+     "arrow_array(stream)\n--\n\nReturn the next array of a stream, as a capsule."},
+    {"arrow_fields", arrow_fields, METH_O,
+     "arrow_fields(schema)\n--\n\nReturn the fields for the columns of a table, as tuples."},
+    {NULL, NULL, 0, NULL},
+};
+
+int lxpy_add_arrow(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Tables of pyarrow, polars, pandas, DuckDB and Hugging Face, and the files that pyarrow writes."""
+
+import datetime
+import decimal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+pa = pytest.importorskip('pyarrow')
+
+
+def imported(folder, source, **options):
+    """Import a source to a new folder, and return the dataset."""
+    path = folder / f'made{len(list(folder.glob("made*")))}'
+    count = lx.import_arrow(path, source, progress=False, **options)
+    ds = lx.open(path)
+    assert count == len(ds)
+    return ds
+
+
+def values(ds, name):
+    """Return the values of a field as Python objects."""
+    return [None if value is None else value if isinstance(value, bytes) else value.tolist()
+            for value in ds[name]]
+
+
+DAY = datetime.date(2026, 3, 14)
+MOMENT = datetime.datetime(2026, 3, 14, 15, 9, 26)
+
+# Name: an array of four values, their field, and what is read.
+COLUMNS = {
+    'bool': (pa.array([True, None, False, True]), lx.Field('bool'), None),
+    'uint64': (pa.array([0, None, 2**64 - 1, 7], pa.uint64()), lx.Field('uint64'), None),
+    'float16': (pa.array(np.array([1, -2, 3, np.inf], np.float16)), lx.Field('float16'), None),
+    'float64': (pa.array([1.5, None, -0.0, 1e300]), lx.Field('float64'), None),
+    'string': (pa.array(['a', None, '', 'Zürich']), lx.Field(bytes),
+               [b'a', None, b'', 'Zürich'.encode()]),
+    'large_string': (pa.array(['x' * 100, '', None, 'y'], pa.large_string()), lx.Field(bytes),
+                     [b'x' * 100, b'', None, b'y']),
+    'binary': (pa.array([b'\0', None, b'', b'ab']), lx.Field(bytes), None),
+    'large_binary': (pa.array([b'\0', None, b'', b'ab'], pa.large_binary()), lx.Field(bytes), None),
+    'fixed_binary': (pa.array([b'abcd', None, b'0123', b'wxyz'], pa.binary(4)), lx.Field(bytes),
+                     None),
+    'list': (pa.array([[1, 2], [3, 4], None, [5, 6]], pa.list_(pa.float32(), 2)),
+             lx.Field('float32', (2,)), None),
+    'nested': (pa.array([[[1, 2], [3, 4]], None, [[5, 6], [7, 8]], [[9, 10], [11, 12]]],
+                        pa.list_(pa.list_(pa.int16(), 2), 2)), lx.Field('int16', (2, 2)), None),
+    'flags': (pa.array([[True, False, True], None, [False] * 3, [True] * 3],
+                       pa.list_(pa.bool_(), 3)), lx.Field('bool', (3,)), None),
+    'category': (pa.array(['red', 'blue', None, 'red']).dictionary_encode(), lx.Field(bytes),
+                 [b'red', b'blue', None, b'red']),
+    'numbers': (pa.array([7, 8, None, 7], pa.int16()).dictionary_encode(), lx.Field('int16'), None),
+    'timestamp': (pa.array([MOMENT, None, MOMENT, MOMENT], pa.timestamp('ms', 'UTC')),
+                  lx.Field('int64'), [1773500966000, None, 1773500966000, 1773500966000]),
+    'date': (pa.array([DAY, None, DAY, DAY]), lx.Field('int64'), [20526, None, 20526, 20526]),
+    'time': (pa.array([1, None, 3, 4], pa.time32('s')), lx.Field('int64'), [1, None, 3, 4]),
+    'duration': (pa.array([1, None, -3, 4], pa.duration('ns')), lx.Field('int64'),
+                 [1, None, -3, 4]),
+}
+for dtype in ('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'float32'):
+    COLUMNS[dtype] = pa.array([0, None, 3, 100], dtype), lx.Field(dtype), None
+if hasattr(pa, 'string_view'):
+    for view, text in ((pa.string_view(), str), (pa.binary_view(), bytes)):
+        long = [b'x' * 40, b'short', None, b'']
+        made = [one if one is None or text is bytes else one.decode() for one in long]
+        COLUMNS[str(view)] = pa.array(made, view), lx.Field(bytes), long
+
+
+@pytest.mark.parametrize('name', COLUMNS)
+def test_each_type(name, tmp_path):
+    array, field, wanted = COLUMNS[name]
+    wanted = array.to_pylist() if wanted is None else wanted
+    table = pa.table({'x': array})
+    for start, count in ((0, 4), (1, 3), (1, 2), (2, 0)):
+        ds = imported(tmp_path, table.slice(start, count))
+        assert dict(ds.fields) == {'x': field}
+        assert values(ds, 'x') == wanted[start:start + count]
+    chunked = pa.concat_tables([table.slice(1), table.slice(0, 0), table.slice(0, 3)])
+    assert values(imported(tmp_path, chunked), 'x') == wanted[1:] + wanted[:3]
+    batch = pa.record_batch({'x': array})
+    assert values(imported(tmp_path, batch), 'x') == wanted
+    back = pa.table(imported(tmp_path, table).to_arrow([3, 0, 1]))
+    assert back['x'].to_pylist() == [wanted[3], wanted[0], wanted[1]]
+
+
+def test_all_types_at_once(tmp_path):
+    table = pa.table({name: column[0] for name, column in COLUMNS.items()})
+    ds = imported(tmp_path, table)
+    assert list(ds.fields) == list(COLUMNS)
+    for name, (array, _, wanted) in COLUMNS.items():
+        assert values(ds, name) == (array.to_pylist() if wanted is None else wanted)
+    back = pa.table(ds.to_arrow())
+    back.validate(full=True)
+    assert back.num_rows == 4 and back.column_names == list(COLUMNS)
+    again = imported(tmp_path, back)
+    assert dict(again.fields) == dict(ds.fields)
+    for name in COLUMNS:
+        assert values(again, name) == values(ds, name)
+
+
+def test_dictionaries_that_differ_between_chunks(tmp_path):
+    chunks = [pa.array(texts).dictionary_encode() for texts in (['a', 'b'], ['c'], [None, 'b'])]
+    ds = imported(tmp_path, pa.table({'x': pa.chunked_array(chunks)}))
+    assert values(ds, 'x') == [b'a', b'b', b'c', None, b'b']
+
+
+def test_columns_become_wider_fields(tmp_path):
+    table = pa.table({'x': pa.array([1, -2], pa.int8()), 'y': pa.array([1.5, 2], pa.float32())})
+    ds = imported(tmp_path, table, fields={'x': lx.Field('int64'), 'y': lx.Field('float64')})
+    assert values(ds, 'x') == [1, -2] and values(ds, 'y') == [1.5, 2]
+    with pytest.raises(ValueError, match="field 'x'.*int8, but the field is uint64"):
+        imported(tmp_path, table, fields={'x': lx.Field('uint64')})
+
+
+def test_lists_of_equal_length_become_arrays(tmp_path):
+    table = pa.table({'x': [[1., 2., 3.], None, [4., 5., 6.]]})
+    ds = imported(tmp_path, table.cast(pa.schema({'x': pa.list_(pa.float64(), 3)})))
+    assert values(ds, 'x') == [[1, 2, 3], None, [4, 5, 6]]
+    with lx.create(tmp_path / 'd', {'x': lx.Field('float64', (3,))}) as writer:
+        writer.extend(table)
+        with pytest.raises(ValueError, match="field 'x', record 1.*2 elements, but .* has 3"):
+            writer.extend(pa.table({'x': [[1., 2., 3.], [4., 5.]]}))
+        with pytest.raises(ValueError, match="field 'x', record 0.*contains a null"):
+            writer.extend(pa.table({'x': [[1., None, 3.]]}))
+    assert values(lx.open(tmp_path / 'd'), 'x') == [[1, 2, 3], None, [4, 5, 6]]
+
+
+def test_errors_count_the_rows_of_all_batches(tmp_path):
+    table = pa.table({'x': pa.chunked_array([[[1]] * 5, [[2]] * 3 + [[3, 4]]])})
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64', 1)}) as writer:
+        with pytest.raises(ValueError, match="field 'x', record 8"):
+            writer.extend(table)
+        assert len(writer) == 5    # the first batch
+
+
+@pytest.mark.parametrize('column, said', [
+    ([{'a': 1}], 'struct'),
+    ([[1], [2, 3]], 'lists that vary in length'),
+    ([['a']], 'lists that vary in length|lists of the Arrow type string'),
+    ([decimal.Decimal('1.5')], 'decimal'),
+    ([None], 'only nulls'),
+    (pa.array([[('a', 1)]], pa.map_(pa.string(), pa.int64())), 'map'),
+])
+def test_columns_without_a_field_are_named(column, said, tmp_path):
+    with pytest.raises(lx.LoaderxError, match=f"field 'x'.*({said})"):
+        imported(tmp_path, pa.table({'good': range(len(column)), 'x': column}))
+    assert not list(tmp_path.glob('made*'))
+
+
+def test_a_column_of_nulls_fits_any_field(tmp_path):
+    ds = imported(tmp_path, pa.table({'x': [1, 2]}))
+    with lx.open(ds.path, 'a') as writer:
+        writer.extend(pa.table({'x': pa.nulls(2)}))
+    ds.refresh()
+    assert values(ds, 'x') == [1, 2, None, None]
+
+
+def test_other_arrays_are_not_tables(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
+        with pytest.raises(ValueError, match='must have the Arrow type struct'):
+            writer.extend(pa.array([1, 2]))
+        with pytest.raises(ValueError, match='row is null'):
+            writer.extend(pa.array([{'x': 1}, None]))
+        writer.extend(pa.array([{'x': 1}, {'x': 2}]))
+    assert values(lx.open(tmp_path / 'd'), 'x') == [1, 2]
+
+
+def test_errors_of_a_stream(tmp_path):
+    def batches():
+        yield pa.record_batch({'x': [1, 2]})
+        raise KeyError('lost')
+    reader = pa.RecordBatchReader.from_batches(pa.schema({'x': pa.int64()}), batches())
+    with pytest.raises(OSError, match='lost'):
+        imported(tmp_path, reader)
+    assert not list(tmp_path.glob('made*'))
+
+
+def test_a_stream_may_use_the_writer(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
+        def batches():
+            for i in range(3):
+                writer.append(x=10 * i)
+                yield pa.record_batch({'x': [i]})
+        writer.extend(pa.RecordBatchReader.from_batches(pa.schema({'x': pa.int64()}), batches()))
+    assert values(lx.open(tmp_path / 'd'), 'x') == [0, 0, 10, 1, 20, 2]
+
+
+def test_progress(tmp_path):
+    steps = []
+    table = pa.table({'x': range(10)})
+    lx.import_arrow(tmp_path / 'd', pa.concat_tables([table] * 3),
+                    progress=lambda done, total: steps.append((done, total)))
+    assert steps == [(10, 30), (20, 30), (30, 30)]
+
+
+# ---- files
+
+
+def write(table, path):
+    if path.suffix == '.parquet':
+        import pyarrow.parquet
+        pyarrow.parquet.write_table(table, path, row_group_size=2)
+    elif path.suffix == '.feather':
+        import pyarrow.feather
+        pyarrow.feather.write_feather(table, str(path))
+    else:
+        with pa.OSFile(str(path), 'wb') as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=2)
+
+
+@pytest.mark.parametrize('suffix', ['.parquet', '.feather', '.arrow'])
+def test_files(suffix, tmp_path):
+    table = pa.table({'text': ['a', None, 'c'], 'x': [1, 2, 3], 'struct': [{'a': 1}] * 3})
+    path = tmp_path / f'table{suffix}'
+    write(table, path)
+    for source in (path, str(path)):
+        ds = imported(tmp_path, source, columns=['x', 'text'])
+        assert list(ds.fields) == ['x', 'text']
+        assert values(ds, 'text') == [b'a', None, b'c'] and values(ds, 'x') == [1, 2, 3]
+    with pytest.raises(lx.LoaderxError, match="field 'struct'"):
+        imported(tmp_path, path)
+    with pytest.raises(ValueError, match="columns: 'y' not found"):
+        imported(tmp_path, path, columns=['y'])
+    with pytest.raises(TypeError, match='single name'):
+        imported(tmp_path, path, columns='x')
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises((OSError, ValueError)):
+        imported(tmp_path, path)
+    assert len(list(tmp_path.glob('made*'))) == 2    # of the first loop
+    with pytest.raises(FileNotFoundError):
+        imported(tmp_path, tmp_path / f'absent{suffix}')
+
+
+def test_files_require_pyarrow(tmp_path):
+    script = ('import sys; sys.modules["pyarrow"] = None; import loaderx as lx; '
+              'lx.import_arrow("made", "table.parquet")')
+    failed = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
+                            cwd=tmp_path, check=False)
+    assert "pyarrow is required to read 'table.parquet'" in failed.stderr
+
+
+# ---- other libraries
+
+
+def test_ragged():
+    ragged = lx.Ragged.of([[1, 2], [], [3]], dtype=np.int32)
+    assert pa.array(ragged).to_pylist() == [[1, 2], [], [3]]
+    texts = lx.Ragged.of([b'a', b'', b'bc'])
+    assert pa.array(texts).to_pylist() == [b'a', b'', b'bc']
+    assert pa.array(texts).buffers()[2].address == texts.values.ctypes.data
+
+
+def test_polars(tmp_path):
+    pl = pytest.importorskip('polars')
+    frame = pl.DataFrame({
+        'x': [1, None, 3], 'text': ['a', 'b' * 50, None],
+        'color': pl.Series(['red', 'blue', 'red'], dtype=pl.Categorical),
+        'pair': pl.Series([[1, 2], [3, 4], [5, 6]], dtype=pl.Array(pl.Int32, 2))})
+    ds = imported(tmp_path, frame)
+    assert values(ds, 'x') == [1, None, 3] and values(ds, 'text') == [b'a', b'b' * 50, None]
+    assert values(ds, 'color') == [b'red', b'blue', b'red']
+    assert ds['pair'][:].tolist() == [[1, 2], [3, 4], [5, 6]]
+    back = pl.DataFrame(ds.to_arrow([2, 0]))
+    assert back['x'].to_list() == [3, 1] and back['pair'].to_list() == [[5, 6], [1, 2]]
+
+
+def test_pandas(tmp_path):
+    pd = pytest.importorskip('pandas')
+    frame = pd.DataFrame({'x': [1, 2, 3], 'text': ['a', 'b', None]})
+    if not hasattr(frame, '__arrow_c_stream__'):
+        pytest.skip('pandas is older than 2.2')
+    ds = imported(tmp_path, frame)
+    assert values(ds, 'x') == [1, 2, 3] and values(ds, 'text') == [b'a', b'b', None]
+    with lx.create(tmp_path / 'd', {'x': lx.Field('float64')}) as writer:
+        writer.extend(pd.DataFrame({'x': [1, np.nan]}))    # as it is: NaN is a number
+    assert lx.open(tmp_path / 'd')['x'].present().all()
+
+
+def test_duckdb(tmp_path):
+    duckdb = pytest.importorskip('duckdb')
+    relation = duckdb.sql("select range as x, 'v' || range as text from range(5000)")
+    if not hasattr(relation, '__arrow_c_stream__'):
+        pytest.skip('this DuckDB exports no Arrow streams')
+    ds = imported(tmp_path, relation)
+    assert len(ds) == 5000 and ds[4999] == {'x': 4999, 'text': b'v4999'}
+
+
+def test_hugging_face(tmp_path):
+    datasets = pytest.importorskip('datasets')
+    made = datasets.Dataset.from_dict({'x': list(range(2500)),
+                                       'text': [str(i) for i in range(2500)]})
+    chosen = made.select(range(2499, -1, -2))    # which has a table of indices
+    for source in (made, chosen):
+        ds = imported(tmp_path, source)
+        assert values(ds, 'x') == source['x'][:]
+        assert values(ds, 'text') == [text.encode() for text in source['text'][:]]
+    with lx.open(ds.path, 'a') as writer:
+        assert writer.extend(chosen) == 1250
