@@ -17,8 +17,7 @@ static size_t announced(uint8_t first, uint8_t *least, uint8_t *most)
     return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/** Length of the character at @p text, which has @p size bytes; 0 if it is invalid. */
-static size_t character_length(const char *text, size_t size)
+size_t lx__utf8_character(const char *text, size_t size)
 {
     uint8_t least, most;
     size_t length = size != 0 ? announced((uint8_t)*text, &least, &most) : 0;
@@ -32,15 +31,28 @@ static size_t character_length(const char *text, size_t size)
     return length;
 }
 
+size_t lx__utf8_span(const char *text, size_t size)
+{
+    size_t at = 0;
+    while (at < size) {
+        uint64_t word;
+        if (size - at >= sizeof word) {
+            memcpy(&word, text + at, sizeof word);
+            if ((word & UINT64_C(0x8080808080808080)) == 0) {
+                at += sizeof word;
+                continue;
+            }
+        }
+        size_t length = lx__utf8_character(text + at, size - at);
+        if (length == 0)
+            break;
+        at += length;
+    }
+    return at;
+}
+
 bool lx__utf8_valid(const char *text)
 {
-    size_t left = strlen(text);
-    while (left != 0) {
-        size_t length = character_length(text, left);
-        if (length == 0)
-            return false;
-        text += length;
-        left -= length;
-    }
-    return true;
+    size_t size = strlen(text);
+    return lx__utf8_span(text, size) == size;
 }

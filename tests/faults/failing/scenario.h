@@ -26,6 +26,7 @@ extern const struct scenario reader_scenarios[];
 extern const struct scenario loader_scenarios[];
 extern const struct scenario order_scenarios[];
 extern const struct scenario executor_scenarios[];
+extern const struct scenario import_scenarios[];
 
 /* ---- for preparations: a failure ends the test */
 

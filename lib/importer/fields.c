@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+#include "importer/fields.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "importer/json-scan.h"
+#include "importer/number.h"
+
+/* Length of the longest text of a type: a dtype and LX_MAX_NDIM extents. */
+#define TYPE_TEXT 768
+
+void lx__import_fields_free(lx__import_fields *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        lx__free(self->list[i].source);
+    lx__free(self->list);
+    *self = (lx__import_fields){0};
+}
+
+lx__import_field *lx__import_fields_find(const lx__import_fields *self, size_t hint,
+                                         const char *name, size_t size)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        size_t at = hint + i < self->count ? hint + i : (hint + i) % self->count;
+        lx__import_field *field = &self->list[at];
+        if (field->source_size == size && memcmp(field->source, name, size) == 0)
+            return field;
+    }
+    return NULL;
+}
+
+/* ---- adding a field */
+
+/** Makes a valid name of @p source. */
+static lx_status make_name(lx__import_field *field, lx_error *error)
+{
+    static const char valid[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    if (field->source_size == 0 || field->source_size > LX_MAX_FIELD_NAME)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the name '%.64s' of a field has %zu bytes: it must have 1 to %d",
+                       field->source, field->source_size, LX_MAX_FIELD_NAME);
+    for (size_t i = 0; i < field->source_size; i++) {
+        char byte = field->source[i];
+        bool plain = byte != '\0' && strchr(valid, byte) != NULL && (i != 0 || byte != '.');
+        field->name[i] = byte;
+        if (!plain)
+            field->name[i] = '_';
+    }
+    return LX_OK;
+}
+
+static lx_status add(lx__import_fields *self, const char *name, size_t size,
+                     lx__import_field **added, lx_error *error)
+{
+    if (self->count == LX_MAX_FIELDS)
+        return lx_fail(error, LX_ERR_LIMIT, "the inputs have more than %d fields", LX_MAX_FIELDS);
+    if (memchr(name, '\0', size) != NULL || lx__utf8_span(name, size) != size)
+        return lx_fail(error, LX_ERR_ARGUMENT, "the name of a field is not UTF-8 without NUL");
+    void *list = lx__grow_array(self->list, self->count, &self->capacity, sizeof *self->list);
+    if (list == NULL)
+        return lx__fail_memory(error, "a field");
+    self->list = list;
+    lx__import_field field = {.source = lx__alloc(size + 1), .source_size = size};
+    if (field.source == NULL)
+        return lx__fail_memory(error, "a field");
+    memcpy(field.source, name, size);
+    field.source[size] = '\0';
+    lx_status status = make_name(&field, error);
+    if (status != LX_OK) {
+        lx__free(field.source);
+        return status;
+    }
+    self->list[self->count] = field;
+    *added = &self->list[self->count++];
+    return LX_OK;
+}
+
+/* ---- types */
+
+static lx_status fail_type(const char *text, lx_error *error)
+{
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "the type '%.64s' is invalid: use bytes, str, json, ignore, or a dtype such as "
+                   "int64 or float32[3,4]",
+                   text);
+}
+
+/** Sets a dense type; false if a value would be empty or too large. */
+static bool set_dense(lx__import_field *field, lx_dtype dtype, const uint64_t *shape, size_t ndim)
+{
+    uint64_t size = lx_dtype_get_size(dtype);
+    for (size_t i = 0; i < ndim; i++)
+        if (!lx__multiply_fits(size, shape[i], &size))
+            return false;
+    if (size == 0 || size > LX_MAX_VALUE)
+        return false;
+    field->type = LX__IMPORT_AS_DENSE;
+    field->dtype = dtype;
+    field->ndim = ndim;
+    field->size = (size_t)size;
+    if (ndim != 0)
+        memcpy(field->shape, shape, ndim * sizeof *shape);
+    return true;
+}
+
+/** Reads "[3,4]". */
+static bool parse_shape(const char *text, uint64_t *shape, size_t *ndim)
+{
+    *ndim = 0;
+    do {
+        char *end;
+        text++;
+        if (*text < '0' || *text > '9' || *ndim == LX_MAX_NDIM)
+            return false;
+        shape[(*ndim)++] = strtoull(text, &end, 10);
+        text = end;
+    } while (*text == ',');
+    return strcmp(text, "]") == 0;
+}
+
+lx_status lx__import_type_parse(const char *text, lx__import_field *field, lx_error *error)
+{
+    static const char *const names[] = {[LX__IMPORT_AS_BYTES] = "bytes",
+                                        [LX__IMPORT_AS_STR] = "str",
+                                        [LX__IMPORT_AS_JSON] = "json",
+                                        [LX__IMPORT_AS_DENSE] = NULL,
+                                        [LX__IMPORT_IGNORED] = "ignore"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i] != NULL && strcmp(text, names[i]) == 0) {
+            field->type = (lx__import_type)i;
+            return LX_OK;
+        }
+    }
+    char name[16] = "";
+    uint64_t shape[LX_MAX_NDIM];
+    size_t length = strcspn(text, "["), ndim = 0;
+    lx_dtype dtype;
+    if (length >= sizeof name)
+        return fail_type(text, error);
+    memcpy(name, text, length);
+    if (lx_dtype_parse(name, &dtype, NULL) != LX_OK || dtype == LX_BYTES ||
+        (text[length] == '[' && !parse_shape(text + length, shape, &ndim)) ||
+        !set_dense(field, dtype, shape, ndim))
+        return fail_type(text, error);
+    return LX_OK;
+}
+
+char *lx__import_type_print(const lx__import_field *field, char *text, size_t size)
+{
+    static const char *const names[] = {"bytes", "str", "json", "", "ignore"};
+    if (field->type != LX__IMPORT_AS_DENSE) {
+        snprintf(text, size, "%s", names[field->type]);
+        return text;
+    }
+    size_t at = (size_t)snprintf(text, size, "%s", lx_dtype_get_name(field->dtype));
+    for (size_t i = 0; i < field->ndim && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%c%" PRIu64, i == 0 ? '[' : ',',
+                               field->shape[i]);
+    if (field->ndim != 0 && at < size)
+        snprintf(text + at, size - at, "]");
+    return text;
+}
+
+lx_status lx__import_fields_set(lx__import_fields *self, const char *name, const char *type,
+                                lx_error *error)
+{
+    lx__import_field *field = lx__import_fields_find(self, 0, name, strlen(name));
+    lx_status status = field != NULL ? LX_OK : add(self, name, strlen(name), &field, error);
+    return status == LX_OK ? lx__import_type_parse(type, field, error) : status;
+}
+
+/* ---- deriving types */
+
+static void observe_number(lx__import_seen *seen, const lx__import_value *value)
+{
+    bool whole, word = value->kind == LX__IMPORT_WORD;
+    const char *text = value->data;
+    if (value->size == 0)
+        return;
+    if (lx__number_span(text, text + value->size, &whole) != value->size)
+        seen->words = word;
+    else if (!whole)
+        seen->fractions = true;
+    else if (!lx__number_is_int64(text, value->size))
+        seen->large = true;
+}
+
+static void observe_shape(lx__import_seen *seen, bool first, lx_dtype dtype, const uint64_t *shape,
+                          size_t ndim)
+{
+    if (first) {
+        seen->dtype = dtype;
+        seen->ndim = ndim;
+        if (ndim != 0)
+            memcpy(seen->shape, shape, ndim * sizeof *shape);
+    }
+    if (seen->dtype != dtype || seen->ndim != ndim ||
+        (ndim != 0 && memcmp(seen->shape, shape, ndim * sizeof *shape) != 0))
+        seen->irregular = true;
+}
+
+static void observe(lx__import_seen *seen, const lx__import_value *value)
+{
+    lx__json_list list;
+    bool first = (seen->kinds >> value->kind & 1) == 0;
+    seen->kinds |= 1u << value->kind;
+    switch (value->kind) {
+    case LX__IMPORT_NUMBER:
+    case LX__IMPORT_WORD:
+        observe_number(seen, value);
+        break;
+    case LX__IMPORT_JSON:
+        if (!lx__json_scan_measure(value->data, value->size, &list))
+            seen->irregular = true;
+        else
+            observe_shape(seen, first, LX_INT64, list.shape, list.ndim);
+        seen->fractions = seen->fractions || !list.int64;
+        break;
+    case LX__IMPORT_ARRAY:
+        observe_shape(seen, first, value->dtype, value->shape, value->ndim);
+        break;
+    default:
+        break;
+    }
+}
+
+lx_status lx__import_fields_observe(lx__import_fields *self, const lx__import_record *record,
+                                    lx_error *error)
+{
+    for (size_t i = 0; i < record->count; i++) {
+        const lx__import_value *value = &record->values[i];
+        lx__import_field *field = lx__import_fields_find(self, i, value->name, value->name_size);
+        lx_status status = field != NULL ? LX_OK
+                                         : add(self, value->name, value->name_size, &field, error);
+        if (status != LX_OK)
+            return status;
+        observe(&field->seen, value);
+    }
+    return LX_OK;
+}
+
+/** The type of numbers; @p otherwise if no dtype can store them. */
+static void derive_numbers(lx__import_field *field, lx__import_type otherwise)
+{
+    const lx__import_seen *seen = &field->seen;
+    bool words = seen->words || (seen->large && !seen->fractions);
+    field->type = otherwise;
+    if (!words)
+        set_dense(field, seen->fractions ? LX_FLOAT64 : LX_INT64, NULL, 0);
+}
+
+static void derive(lx__import_field *field)
+{
+    const lx__import_seen *seen = &field->seen;
+    const unsigned json = 1u << LX__IMPORT_NUMBER | 1u << LX__IMPORT_BOOL | 1u << LX__IMPORT_JSON |
+                          1u << LX__IMPORT_TEXT;
+    switch (seen->kinds & ~(1u << LX__IMPORT_MISSING)) {
+    case 1u << LX__IMPORT_NUMBER:
+        derive_numbers(field, LX__IMPORT_AS_JSON);
+        break;
+    case 1u << LX__IMPORT_WORD:
+        derive_numbers(field, LX__IMPORT_AS_STR);
+        break;
+    case 1u << LX__IMPORT_TEXT:
+        field->type = LX__IMPORT_AS_STR;
+        break;
+    case 1u << LX__IMPORT_BOOL:
+        set_dense(field, LX_BOOL, NULL, 0);
+        break;
+    case 1u << LX__IMPORT_JSON:
+        field->type = LX__IMPORT_AS_JSON;
+        if (!seen->irregular)
+            set_dense(field, seen->fractions ? LX_FLOAT64 : LX_INT64, seen->shape, seen->ndim);
+        break;
+    case 1u << LX__IMPORT_ARRAY:
+        field->type = LX__IMPORT_AS_BYTES;
+        if (!seen->irregular)
+            set_dense(field, seen->dtype, seen->shape, seen->ndim);
+        break;
+    default:
+        field->type = (seen->kinds & ~(json | 1u << LX__IMPORT_MISSING)) == 0 ? LX__IMPORT_AS_JSON
+                                                                              : LX__IMPORT_AS_BYTES;
+        break;
+    }
+}
+
+void lx__import_fields_derive(lx__import_fields *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        derive(&self->list[i]);
+}
+
+/* ---- fields and schemas */
+
+lx_status lx__import_fields_fill(lx__import_fields *self, lx_schema *schema, lx_error *error)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        lx__import_field *field = &self->list[i];
+        if (field->type == LX__IMPORT_IGNORED)
+            continue;
+        bool dense = field->type == LX__IMPORT_AS_DENSE;
+        field->position = lx_schema_get_field_count(schema);
+        lx_status status = lx_schema_add_field(schema, field->name, dense ? field->dtype : LX_BYTES,
+                                               dense ? field->shape : NULL, dense ? field->ndim : 0,
+                                               LX_COMPRESSION_RAW, error);
+        if (status != LX_OK)
+            return status;
+    }
+    return lx_schema_get_field_count(schema) != 0
+               ? LX_OK
+               : lx_fail(error, LX_ERR_ARGUMENT,
+                         "the inputs have no record, or a record has no field: nothing to import");
+}
+
+static lx_status fail_match(const char *name, const char *why, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_MISMATCH, "%s", why);
+    lx_error_locate(error, NULL, name, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Takes the type of a field of the dataset. */
+static lx_status match(lx__import_field *field, const lx_field *theirs, lx_error *error)
+{
+    bool dense = field->type == LX__IMPORT_AS_DENSE;
+    if (theirs->dtype == LX_BYTES) {
+        if (dense)
+            return fail_match(theirs->name,
+                              "the dataset stores bytes, and the inputs elements: "
+                              "set the type of the field to bytes, str or json",
+                              error);
+        return LX_OK;
+    }
+    if (!dense || theirs->ndim != field->ndim ||
+        (field->ndim != 0 &&
+         memcmp(theirs->shape, field->shape, field->ndim * sizeof *field->shape) != 0))
+        return fail_match(theirs->name,
+                          "the values of the inputs do not have the shape of the "
+                          "field in the dataset",
+                          error);
+    set_dense(field, theirs->dtype, theirs->shape, theirs->ndim);
+    return LX_OK;
+}
+
+lx_status lx__import_fields_match(lx__import_fields *self, const lx_schema *schema, lx_error *error)
+{
+    size_t count = lx_schema_get_field_count(schema), matched = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        lx__import_field *field = &self->list[i];
+        if (field->type == LX__IMPORT_IGNORED)
+            continue;
+        if (lx_schema_find_field(schema, field->name, &field->position, NULL) != LX_OK)
+            return fail_match(field->name,
+                              "the inputs have this field, but the dataset does not: set its type "
+                              "to ignore, or add it to the dataset",
+                              error);
+        lx_status status = match(field, lx_schema_get_field(schema, field->position), error);
+        if (status != LX_OK)
+            return status;
+        for (size_t j = 0; j < i; j++)
+            if (self->list[j].type != LX__IMPORT_IGNORED &&
+                self->list[j].position == field->position)
+                return fail_match(field->name, "two fields of the inputs have this name", error);
+        matched++;
+    }
+    if (matched != count)
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "the dataset has %zu fields, and the first records of the inputs %zu of "
+                       "them: set the types of the others",
+                       count, matched);
+    return LX_OK;
+}
+
+/* ---- saving */
+
+json_t *lx__import_fields_save(const lx__import_fields *self)
+{
+    char text[TYPE_TEXT];
+    json_t *saved = json_array();
+    for (size_t i = 0; i < self->count; i++) {
+        const lx__import_field *field = &self->list[i];
+        if (json_array_append_new(
+                saved, json_pack("[ss]", field->source,
+                                 lx__import_type_print(field, text, sizeof text))) != 0) {
+            json_decref(saved);
+            return NULL;
+        }
+    }
+    return saved;
+}
+
+lx_status lx__import_fields_load(lx__import_fields *self, const json_t *saved, lx_error *error)
+{
+    size_t i;
+    const json_t *pair;
+    json_array_foreach(saved, i, pair)
+    {
+        const char *name = json_string_value(json_array_get(pair, 0));
+        const char *type = json_string_value(json_array_get(pair, 1));
+        if (name == NULL || type == NULL)
+            return lx_fail(error, LX_ERR_CORRUPT, "a field is not a pair of name and type");
+        lx_status status = lx__import_fields_set(self, name, type, error);
+        if (status != LX_OK)
+            return status;
+    }
+    return LX_OK;
+}

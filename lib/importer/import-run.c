@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs an import: derives the fields, opens the dataset, and appends the records of all inputs. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "importer/columns.h"
+#include "importer/cursor.h"
+#include "importer/import-state.h"
+
+/* The first records, whose values decide the types of the fields. */
+#define SAMPLE_RECORDS 1000
+#define SAMPLE_BYTES ((uint64_t)4 << 20)
+
+typedef struct run {
+    lx_importer *importer;
+    const char *path;
+    const lx_writer_options *options;
+    lx_writer *writer;
+    lx__import_state state;
+    lx__import_fields fields;
+    lx__import_columns columns;
+    lx__cursor cursor;
+    uint64_t uncommitted; /**< Bytes since the last commit. */
+    uint64_t skip;        /**< Records of the input that the interrupted import had committed. */
+    bool broken;          /**< A call of the writer failed. */
+} run;
+
+/* ---- what identifies an import */
+
+static uint32_t digest_text(uint32_t digest, const char *text)
+{
+    return lx__crc32c(digest, text != NULL ? text : "", text != NULL ? strlen(text) + 1 : 1);
+}
+
+/** A digest of everything that decides which records the inputs give. */
+static uint32_t digest(const lx_importer *importer)
+{
+    char type[768];
+    uint32_t value = digest_text(0, importer->format->name);
+    for (size_t i = 0; i < LX__FORMAT_OPTIONS; i++)
+        value = digest_text(value, importer->options[i]);
+    for (size_t i = 0; i < importer->fields.count; i++) {
+        value = digest_text(value, importer->fields.list[i].source);
+        value = digest_text(value,
+                            lx__import_type_print(&importer->fields.list[i], type, sizeof type));
+    }
+    for (size_t i = 0; i < importer->input_count; i++)
+        value = digest_text(value, importer->inputs[i]);
+    return value;
+}
+
+/** Bytes of all inputs; LX_NONE if that is unknown. Failures show when the input is opened. */
+static uint64_t measure_inputs(const lx_importer *importer)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < importer->input_count; i++) {
+        struct stat about;
+        if (importer->format->opens_paths || stat(importer->inputs[i], &about) != 0 ||
+            !S_ISREG(about.st_mode))
+            return LX_NONE;
+        total += (uint64_t)about.st_size;
+    }
+    return total;
+}
+
+static lx_status dataset_exists(const char *path, bool *exists, lx_error *error)
+{
+    size_t size = strlen(path) + sizeof "/meta.json";
+    char *name = lx__alloc(size);
+    if (name == NULL)
+        return lx__fail_memory(error, "a path");
+    snprintf(name, size, "%s/meta.json", path);
+    lx_status status = lx__file_is_regular(LX__CWD, name, exists, error);
+    lx__free(name);
+    return status;
+}
+
+/* ---- the fields */
+
+/** Observes the first records of the first input that has any. */
+static lx_status sample(run *self, lx_error *error)
+{
+    lx_status status = LX_OK;
+    uint64_t count = 0;
+    for (size_t i = 0; status == LX_OK && count == 0 && i < self->importer->input_count; i++) {
+        status = lx__cursor_open(&self->cursor, i, LX__CURSOR_SAMPLE, error);
+        while (status == LX_OK && count < SAMPLE_RECORDS &&
+               (count == 0 || self->cursor.record.offset < SAMPLE_BYTES)) {
+            status = lx__cursor_next(&self->cursor, error);
+            if (status == LX_OK)
+                status = lx__import_fields_observe(&self->fields, &self->cursor.record, error);
+            count += status == LX_OK;
+        }
+        if (status == LX_END)
+            status = LX_OK;
+        lx_error_locate(error, self->cursor.path, NULL, count, self->cursor.record.offset);
+        lx__cursor_close(&self->cursor);
+    }
+    return status;
+}
+
+/** Gives the caller's types precedence over the derived ones. */
+static lx_status apply_types(run *self, lx_error *error)
+{
+    char type[768];
+    lx_status status = LX_OK;
+    const lx__import_fields *given = &self->importer->fields;
+    for (size_t i = 0; status == LX_OK && i < given->count; i++)
+        status = lx__import_fields_set(&self->fields, given->list[i].source,
+                                       lx__import_type_print(&given->list[i], type, sizeof type),
+                                       error);
+    return status;
+}
+
+static lx_status derive_fields(run *self, lx_error *error)
+{
+    lx_status status = sample(self, error);
+    lx__import_fields_derive(&self->fields);
+    return status == LX_OK ? apply_types(self, error) : status;
+}
+
+/** How the field is to be stored; NULL: raw. */
+static const lx__import_storage *find_storage(const lx_importer *importer, const lx_field *field)
+{
+    const lx__import_storage *found = NULL;
+    for (size_t i = 0; i < importer->storage_count; i++) {
+        const lx__import_storage *storage = &importer->storages[i];
+        if (storage->name != NULL && strcmp(storage->name, field->name) == 0)
+            return storage;
+        if (storage->name == NULL && field->dtype == LX_BYTES)
+            found = storage;
+    }
+    return found;
+}
+
+static lx_status check_storages(const lx_importer *importer, const lx_schema *schema,
+                                lx_error *error)
+{
+    size_t position;
+    for (size_t i = 0; i < importer->storage_count; i++) {
+        const char *name = importer->storages[i].name;
+        if (name != NULL && lx_schema_find_field(schema, name, &position, NULL) != LX_OK)
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "a compression is set for the field '%.64s', which does not exist",
+                           name);
+    }
+    return LX_OK;
+}
+
+/** Copies the fields of @p from to @p to, with their compressions. */
+static lx_status compress_fields(const run *self, const lx_schema *from, lx_schema *to,
+                                 lx_error *error)
+{
+    lx_status status = check_storages(self->importer, from, error);
+    for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(from); i++) {
+        const lx_field *field = lx_schema_get_field(from, i);
+        const lx__import_storage *storage = find_storage(self->importer, field);
+        status = lx_schema_add_field(to, field->name, field->dtype, field->shape, field->ndim,
+                                     storage != NULL ? storage->compression : LX_COMPRESSION_RAW,
+                                     error);
+        if (status == LX_OK && storage != NULL && storage->compression != LX_COMPRESSION_RAW)
+            status = lx_schema_set_compression(to, field->name, storage->level, storage->dictionary,
+                                               error);
+    }
+    return status;
+}
+
+/* ---- opening the dataset */
+
+static lx_status create_state(run *self, uint64_t first, lx_error *error)
+{
+    json_t *header = json_pack("{s:I, s:o}", "digest", (json_int_t)digest(self->importer), "fields",
+                               lx__import_fields_save(&self->fields));
+    if (header == NULL)
+        return lx__fail_memory(error, "the record of an import");
+    lx_status status = lx__import_state_create(&self->state, header, first, error);
+    json_decref(header);
+    return status;
+}
+
+static lx_status create(run *self, const lx_schema *schema, lx_error *error)
+{
+    lx_status status = create_state(self, 0, error);
+    if (status == LX_OK)
+        status = lx_writer_create(self->path, schema, self->options, &self->writer, error);
+    if (status != LX_OK)
+        (void)lx__import_state_remove(&self->state, NULL); /* nothing was begun */
+    return status;
+}
+
+static lx_status begin_new(run *self, lx_error *error)
+{
+    lx_schema *raw = lx_schema_new(), *schema = lx_schema_new();
+    lx_status status = raw == NULL || schema == NULL ? lx__fail_memory(error, "a schema") : LX_OK;
+    if (status == LX_OK)
+        status = derive_fields(self, error);
+    if (status == LX_OK)
+        status = lx__import_fields_fill(&self->fields, raw, error);
+    if (status == LX_OK)
+        status = compress_fields(self, raw, schema, error);
+    if (status == LX_OK)
+        status = create(self, schema, error);
+    lx_schema_free(raw);
+    lx_schema_free(schema);
+    return status;
+}
+
+static lx_status begin_append(run *self, lx_error *error)
+{
+    if (self->importer->storage_count != 0)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the compression is fixed when a dataset is created: do not set it to "
+                       "append");
+    lx_status status = lx_writer_open(self->path, self->options, &self->writer, error);
+    if (status == LX_OK)
+        status = derive_fields(self, error);
+    if (status == LX_OK)
+        status = lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error);
+    return status == LX_OK ? create_state(self, lx_writer_get_length(self->writer), error) : status;
+}
+
+/** Continues an interrupted import. */
+static lx_status begin_again(run *self, lx_error *error)
+{
+    uint64_t stored;
+    json_t *fields;
+    lx__import_state *state = &self->state;
+    lx_status status = lx__json_get_integer(state->header, "digest", 0, UINT32_MAX, &stored, error);
+    if (status == LX_OK)
+        status = lx__json_get(state->header, "fields", JSON_ARRAY, &fields, error);
+    if (status == LX_OK)
+        status = lx__import_fields_load(&self->fields, fields, error);
+    if (status == LX_OK && stored != digest(self->importer))
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "the interrupted import had other inputs, another format or other types "
+                         "of fields: give the same ones");
+    lx_error_locate(error, state->path, NULL, LX_NONE, LX_NONE);
+    if (status == LX_OK)
+        status = lx_writer_open(self->path, self->options, &self->writer, error);
+    if (status == LX_OK)
+        status = lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error);
+    if (status == LX_OK)
+        status = lx__import_state_trim(state, lx_writer_get_length(self->writer), error);
+    return status;
+}
+
+static lx_status fail_begun(const run *self, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_STATE,
+                               "an import into the dataset was interrupted: resume it, or remove "
+                               "this file to keep the dataset as it is");
+    lx_error_locate(error, self->state.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Opens the dataset; LX_END if there is nothing to do. */
+static lx_status begin(run *self, lx_error *error)
+{
+    const lx_importer *importer = self->importer;
+    bool exists;
+    lx_status status = lx__import_state_open(&self->state, self->path, error);
+    if (status == LX_OK)
+        status = dataset_exists(self->path, &exists, error);
+    if (status != LX_OK)
+        return status;
+    bool interrupted = self->state.file.fd != -1 && exists;
+    if (interrupted)
+        return importer->resume ? begin_again(self, error) : fail_begun(self, error);
+    if (!importer->append && exists && importer->resume)
+        return LX_END;
+    if (!importer->append && exists) {
+        status = lx_fail(error, LX_ERR_EXISTS,
+                         "a dataset already exists: append to it, or choose "
+                         "another path");
+        lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
+        return status;
+    }
+    if (importer->append && importer->resume)
+        return lx_fail(error, LX_ERR_NOT_FOUND,
+                       "no interrupted import into the dataset is known: it is complete, or did "
+                       "not begin");
+    return importer->append ? begin_append(self, error) : begin_new(self, error);
+}
+
+/* ---- the records */
+
+static lx_status write_batch(run *self, lx_error *error)
+{
+    uint64_t rows = self->columns.rows, bytes = self->columns.bytes;
+    lx_status status = lx__import_columns_write(&self->columns, self->writer, error);
+    self->broken = status != LX_OK;
+    if (status == LX_OK) {
+        self->importer->result.records += rows;
+        self->importer->result.bytes += bytes;
+        self->uncommitted += bytes;
+    }
+    return status;
+}
+
+static lx_status commit(run *self, lx_error *error)
+{
+    lx_status status = lx__import_state_sync(&self->state, error);
+    if (status == LX_OK)
+        status = lx_writer_end_transaction(self->writer, error);
+    self->broken = status != LX_OK;
+    self->uncommitted = 0;
+    return status;
+}
+
+static lx_status flush(run *self, lx_error *error)
+{
+    lx_status status = write_batch(self, error);
+    if (status != LX_OK || self->uncommitted < self->importer->commit_size)
+        return status;
+    status = commit(self, error);
+    if (status == LX_OK)
+        status = lx_writer_begin_transaction(self->writer, error);
+    self->broken = status != LX_OK;
+    return status;
+}
+
+static lx_status import_record(run *self, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__import_columns_add(&self->columns, &self->cursor.record, &why);
+    if (status != LX_OK)
+        return lx__cursor_refuse(&self->cursor, &why, error);
+    if (self->skip != 0) {
+        lx__import_columns_drop(&self->columns);
+        self->skip--;
+        return LX_OK;
+    }
+    return lx__import_columns_full(&self->columns) ? flush(self, error) : LX_OK;
+}
+
+static lx_status import_input(run *self, size_t input, lx_error *error)
+{
+    lx_status status = lx__cursor_open(&self->cursor, input, LX__CURSOR_IMPORT, error);
+    while (status == LX_OK) {
+        status = lx__cursor_next(&self->cursor, error);
+        if (status == LX_OK)
+            status = import_record(self, error);
+    }
+    if (status == LX_END && self->skip != 0) {
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "the input has fewer records than the interrupted import read from it: it "
+                         "was changed");
+        lx_error_locate(error, self->cursor.path, NULL, LX_NONE, LX_NONE);
+    }
+    lx__cursor_close(&self->cursor);
+    return status == LX_END
+               ? lx__import_state_add(
+                     &self->state, lx_writer_get_length(self->writer) + self->columns.rows, error)
+               : status;
+}
+
+/** Imports the inputs that are not complete. After a failure that is not the writer's, the records
+ * before it are committed, too. */
+static lx_status import_all(run *self, lx_error *error)
+{
+    size_t done = self->state.count;
+    uint64_t length = lx_writer_get_length(self->writer);
+    uint64_t begun = done != 0 ? self->state.lengths[done - 1] : self->state.first;
+    self->skip = length - begun;
+    self->importer->result.resumed = length - self->state.first;
+    lx_status status = lx__import_columns_init(&self->columns, &self->fields, error);
+    if (status == LX_OK)
+        status = lx_writer_begin_transaction(self->writer, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = done; status == LX_OK && i < self->importer->input_count; i++)
+        status = import_input(self, i, error);
+    if (self->broken)
+        return status;
+    lx_error *second = status == LX_OK ? error : NULL;
+    lx_status ended = write_batch(self, second);
+    if (ended == LX_OK)
+        ended = commit(self, second);
+    return status != LX_OK ? status : ended;
+}
+
+/** The length of a dataset whose import was complete. */
+static lx_status finish_before(run *self, lx_error *error)
+{
+    lx_dataset *dataset = NULL;
+    lx_status status = lx_dataset_open(self->path, NULL, &dataset, error);
+    if (status != LX_OK)
+        return status;
+    self->importer->result.length = lx_dataset_get_length(dataset);
+    self->importer->result.resumed = self->importer->result.length;
+    lx_dataset_close(dataset);
+    return LX_OK;
+}
+
+static lx_status run_import(run *self, lx_error *error)
+{
+    lx_status status = begin(self, error);
+    if (status == LX_END)
+        return finish_before(self, error);
+    if (status == LX_OK)
+        status = import_all(self, error);
+    if (self->writer != NULL)
+        self->importer->result.length = lx_writer_get_length(self->writer);
+    lx_status closed = lx_writer_close(self->writer, status == LX_OK ? error : NULL);
+    if (status == LX_OK)
+        status = closed;
+    return status == LX_OK ? lx__import_state_remove(&self->state, error) : status;
+}
+
+lx_status lx_importer_run(lx_importer *importer, const char *path, const lx_writer_options *options,
+                          lx_error *error)
+{
+    if (importer == NULL || path == NULL)
+        return lx__fail_null(error, importer == NULL ? "importer" : "path");
+    if (importer->format == NULL || importer->input_count == 0)
+        return lx_fail(error, LX_ERR_STATE, "no %s is set",
+                       importer->format == NULL ? "format" : "input");
+    importer->result = (lx_import_result){0};
+    importer->bad_count = 0;
+    run self = {.importer = importer, .path = path, .options = options};
+    lx__cursor_init(&self.cursor, importer, measure_inputs(importer));
+    lx_status status = run_import(&self, error);
+    lx__cursor_free(&self.cursor);
+    lx__import_columns_free(&self.columns);
+    lx__import_fields_free(&self.fields);
+    lx__import_state_close(&self.state);
+    return status;
+}

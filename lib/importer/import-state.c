@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "importer/import-state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/json.h"
+
+#define SUFFIX ".import"
+#define STATE_VERSION 1
+/* A larger file cannot come from an import: 2^24 inputs of 20 digits. */
+#define SIZE_LIMIT ((size_t)400 << 20)
+
+static lx_status fail_damaged(const lx__import_state *self, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT,
+                               "the record of an interrupted import is damaged: remove it and the "
+                               "dataset, and import again");
+    lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status push(lx__import_state *self, uint64_t length, lx_error *error)
+{
+    void *more = lx__grow_array(self->lengths, self->count, &self->capacity, sizeof *self->lengths);
+    if (more == NULL)
+        return lx__fail_memory(error, "the lengths of an import");
+    self->lengths = more;
+    self->lengths[self->count++] = length;
+    return LX_OK;
+}
+
+static lx_status read_lengths(lx__import_state *self, const char *at, const char *end,
+                              lx_error *error)
+{
+    const char *stop;
+    for (; (stop = memchr(at, '\n', (size_t)(end - at))) != NULL; at = stop + 1) {
+        char *after;
+        uint64_t length = strtoull(at, &after, 10), last;
+        last = self->count != 0 ? self->lengths[self->count - 1] : self->first;
+        if (*at < '0' || *at > '9' || after != stop || length < last)
+            return fail_damaged(self, error);
+        lx_status status = push(self, length, error);
+        if (status != LX_OK)
+            return status;
+        self->file_size += (uint64_t)(stop + 1 - at);
+    }
+    self->synced = self->count;
+    return LX_OK;
+}
+
+static lx_status read_file(lx__import_state *self, const char *text, size_t size, lx_error *error)
+{
+    uint64_t version;
+    const char *end = memchr(text, '\n', size);
+    if (end == NULL) { /* the import was interrupted before it changed anything */
+        lx__file_close(&self->file);
+        return LX_OK;
+    }
+    self->header_end = self->file_size = (uint64_t)(end + 1 - text);
+    lx_status status = lx__json_parse(text, (size_t)(end - text), &self->header, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(self->header, "version", 0, INT64_MAX, &version, error);
+    if (status == LX_OK && version != STATE_VERSION)
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "a newer version of the library began this import: continue with it");
+    if (status == LX_OK)
+        status = lx__json_get_integer(self->header, "first", 0, INT64_MAX, &self->first, error);
+    if (status == LX_OK)
+        status = read_lengths(self, end + 1, text + size, error);
+    lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static char *name_file(const char *path)
+{
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    char *name = lx__alloc(size + sizeof SUFFIX);
+    if (name != NULL) {
+        memcpy(name, path, size);
+        memcpy(name + size, SUFFIX, sizeof SUFFIX);
+    }
+    return name;
+}
+
+lx_status lx__import_state_open(lx__import_state *self, const char *path, lx_error *error)
+{
+    *self = (lx__import_state){.path = name_file(path), .file = LX__FILE_CLOSED};
+    if (self->path == NULL)
+        return lx__fail_memory(error, "a path");
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__file_open(&self->file, LX__CWD, self->path, O_RDWR, &why);
+    if (status == LX_ERR_NOT_FOUND)
+        return LX_OK;
+    char *text = NULL;
+    size_t size;
+    if (status == LX_OK)
+        status = lx__file_read_all(&self->file, SIZE_LIMIT, &text, &size, &why);
+    lx__error_propagate(error, &why);
+    if (status == LX_OK)
+        status = read_file(self, text, size, error);
+    lx__free(text);
+    return status;
+}
+
+void lx__import_state_close(lx__import_state *self)
+{
+    lx__file_close(&self->file);
+    json_decref(self->header);
+    lx__free(self->lengths);
+    lx__free(self->path);
+    *self = (lx__import_state){.file = LX__FILE_CLOSED};
+}
+
+/** Makes the name of the file durable. */
+static lx_status sync_parent(const lx__import_state *self, lx_error *error)
+{
+    lx__file parent = LX__FILE_CLOSED;
+    char *name = lx__strdup(self->path);
+    if (name == NULL)
+        return lx__fail_memory(error, "a path");
+    char *slash = strrchr(name, '/');
+    if (slash != NULL)
+        slash[slash == name] = '\0';
+    lx_status status = lx__directory_open(&parent, LX__CWD, slash != NULL ? name : ".", error);
+    if (status == LX_OK)
+        status = lx__file_sync(&parent, error);
+    lx__file_close(&parent);
+    lx__free(name);
+    return status;
+}
+
+lx_status lx__import_state_create(lx__import_state *self, json_t *header, uint64_t first,
+                                  lx_error *error)
+{
+    if (json_object_set_new(header, "version", json_integer(STATE_VERSION)) != 0 ||
+        json_object_set_new(header, "first", json_integer((json_int_t)first)) != 0)
+        return lx__fail_memory(error, "the record of an import");
+    char *text = lx__json_text(header, JSON_COMPACT);
+    if (text == NULL)
+        return lx__fail_memory(error, "the record of an import");
+    size_t size = strlen(text);
+    text[size++] = '\n'; /* in place of the NUL */
+    lx__file_close(&self->file);
+    lx_status status = lx__file_open(&self->file, LX__CWD, self->path, O_RDWR | O_CREAT | O_TRUNC,
+                                     error);
+    if (status == LX_OK)
+        status = lx__file_write(&self->file, text, size, 0, error);
+    if (status == LX_OK)
+        status = lx__file_sync_data(&self->file, error);
+    if (status == LX_OK)
+        status = sync_parent(self, error);
+    lx__free(text);
+    self->first = first;
+    self->header_end = self->file_size = size;
+    self->count = self->synced = 0;
+    return status;
+}
+
+lx_status lx__import_state_trim(lx__import_state *self, uint64_t length, lx_error *error)
+{
+    size_t count = 0;
+    uint64_t size = self->header_end;
+    if (length < self->first)
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "the dataset has fewer records than before the interrupted import");
+    for (; count < self->count && self->lengths[count] <= length; count++)
+        size += (uint64_t)snprintf(NULL, 0, "%" PRIu64 "\n", self->lengths[count]);
+    self->count = self->synced = count;
+    self->file_size = size;
+    return lx__file_truncate(&self->file, size, error);
+}
+
+lx_status lx__import_state_add(lx__import_state *self, uint64_t length, lx_error *error)
+{
+    return push(self, length, error);
+}
+
+lx_status lx__import_state_sync(lx__import_state *self, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (self->synced == self->count)
+        return LX_OK;
+    for (; status == LX_OK && self->synced < self->count; self->synced++) {
+        char line[24];
+        int size = snprintf(line, sizeof line, "%" PRIu64 "\n", self->lengths[self->synced]);
+        status = lx__file_write(&self->file, line, (size_t)size, self->file_size, error);
+        self->file_size += (uint64_t)size;
+    }
+    return status == LX_OK ? lx__file_sync_data(&self->file, error) : status;
+}
+
+lx_status lx__import_state_remove(lx__import_state *self, lx_error *error)
+{
+    lx__file_close(&self->file);
+    return lx__file_remove(LX__CWD, self->path, error);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The file "PATH.import" next to a dataset, from which an interrupted import continues.
+ *
+ * The number of records in the dataset says how far the import got; this file says how many records
+ * the dataset had after each input. It is written before the commit that it describes, so for each
+ * state in which the dataset can be found, the file has all that came before. What it says about
+ * commits that were lost is ignored: those lengths are larger than the length of the dataset.
+ *
+ * The first line is a JSON object; each further line is the length of the dataset after the next
+ * input. A last line without its line feed was never needed.
+ */
+#ifndef LX_IMPORTER_IMPORT_STATE_H
+#define LX_IMPORTER_IMPORT_STATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/file.h"
+
+typedef struct lx__import_state {
+    char *path;
+    lx__file file;     /**< Closed: there is no such file. */
+    json_t *header;    /**< Of a file that was read. */
+    uint64_t first;    /**< Length of the dataset before the import. */
+    uint64_t *lengths; /**< Length of the dataset after each completed input, ascending. */
+    size_t count, capacity;
+    size_t synced;       /**< Number of lengths in the file. */
+    uint64_t file_size;  /**< Up to and including the last of these. */
+    uint64_t header_end; /**< Size of the first line. */
+} lx__import_state;
+
+/** Reads the file of the dataset @p path, if it exists. Call lx__import_state_close() afterwards,
+ * even on failure. */
+lx_status lx__import_state_open(lx__import_state *self, const char *path, lx_error *error);
+
+/** Closes the file. */
+void lx__import_state_close(lx__import_state *self);
+
+/** Creates the file, durably; @p header gets the member "first". */
+lx_status lx__import_state_create(lx__import_state *self, json_t *header, uint64_t first,
+                                  lx_error *error);
+
+/** Forgets the lengths that are larger than @p length, that of the dataset. */
+lx_status lx__import_state_trim(lx__import_state *self, uint64_t length, lx_error *error);
+
+/** Notes that an input is complete; it is stored by the next lx__import_state_sync(). */
+lx_status lx__import_state_add(lx__import_state *self, uint64_t length, lx_error *error);
+
+/** Makes all lengths durable. */
+lx_status lx__import_state_sync(lx__import_state *self, lx_error *error);
+
+/** Removes the file: the import is complete, or was not begun. */
+lx_status lx__import_state_remove(lx__import_state *self, lx_error *error);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "importer/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Bytes per read(). */
+#define STEP ((size_t)1 << 18)
+/* Interval of the calls of wait(), in milliseconds. */
+#define WAIT_INTERVAL 100
+/* A limit, so that a file system that always returns EINTR causes an error rather than a hang. */
+#define OPEN_RETRIES 1000
+
+struct lx__input_gzip {
+    z_stream stream;
+    bool member_ended;        /**< Another member may follow. */
+    uint8_t stored[STEP + 1]; /**< One more, because a first byte may already be there. */
+};
+
+/* ---- the bytes of the file */
+
+static lx_status await(lx__input *self, lx_error *error)
+{
+    struct pollfd wanted = {.fd = self->fd, .events = POLLIN};
+    for (;;) {
+        int ready = poll(&wanted, 1, WAIT_INTERVAL);
+        if (ready > 0)
+            return LX_OK;
+        if (ready == -1 && errno != EINTR)
+            return lx_fail_errno(error, errno, self->path, "cannot wait for data");
+        lx_status status = self->wait(self->user, error);
+        if (status != LX_OK)
+            return status;
+    }
+}
+
+/** Reads at most @p size bytes; @p got is 0 at the end. */
+static lx_status read_some(lx__input *self, void *data, size_t size, size_t *got, lx_error *error)
+{
+    ssize_t count;
+    do {
+        lx_status status = self->regular ? LX_OK : await(self, error);
+        if (status != LX_OK)
+            return status;
+        count = read(self->fd, data, size);
+    } while (count == -1 && errno == EINTR);
+    if (count == -1)
+        return lx_fail_errno(error, errno, self->path, "cannot read");
+    *got = (size_t)count;
+    self->file_read += *got;
+    return LX_OK;
+}
+
+/* ---- gzip */
+
+static lx_status fail_gzip(const lx__input *self, const char *what, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT, "%s", what);
+    lx_error_locate(error, self->path, NULL, LX_NONE,
+                    self->file_read - self->gzip->stream.avail_in);
+    return status;
+}
+
+/** Makes stored bytes available, at least two if the file has them. */
+static lx_status fill_stored(lx__input *self, lx_error *error)
+{
+    z_stream *stream = &self->gzip->stream;
+    lx_status status = LX_OK;
+    if (stream->avail_in >= 2)
+        return LX_OK;
+    if (stream->avail_in == 1)
+        self->gzip->stored[0] = *stream->next_in;
+    stream->next_in = self->gzip->stored;
+    for (size_t got = 1; status == LX_OK && got != 0 && stream->avail_in < 2;) {
+        status = read_some(self, self->gzip->stored + stream->avail_in, STEP - stream->avail_in,
+                           &got, error);
+        stream->avail_in += status == LX_OK ? (uInt)got : 0;
+    }
+    return status;
+}
+
+/** After the end of a member: begins the next one, if there is one. */
+static lx_status next_member(lx__input *self, bool *there, lx_error *error)
+{
+    z_stream *stream = &self->gzip->stream;
+    *there = stream->avail_in != 0;
+    if (!*there)
+        return LX_OK;
+    if (stream->avail_in < 2 || stream->next_in[0] != 0x1f || stream->next_in[1] != 0x8b)
+        return fail_gzip(self, "other data follows the gzip data", error);
+    inflateReset(stream);
+    self->gzip->member_ended = false;
+    return LX_OK;
+}
+
+/** Inflates at most @p size bytes; @p got is 0 only at the end. */
+static lx_status inflate_some(lx__input *self, void *data, size_t size, size_t *got,
+                              lx_error *error)
+{
+    z_stream *stream = &self->gzip->stream;
+    *got = 0;
+    stream->next_out = data;
+    stream->avail_out = (uInt)size;
+    while (*got == 0) {
+        bool there = true;
+        lx_status status = fill_stored(self, error);
+        if (status == LX_OK && self->gzip->member_ended)
+            status = next_member(self, &there, error);
+        if (status != LX_OK || !there)
+            return status;
+        if (stream->avail_in == 0)
+            return fail_gzip(self, "the gzip data ends too early: the file is truncated", error);
+        int answer = inflate(stream, Z_NO_FLUSH);
+        *got = size - stream->avail_out;
+        self->gzip->member_ended = answer == Z_STREAM_END;
+        if (answer == Z_MEM_ERROR)
+            return lx__fail_memory(error, "decompression");
+        if (answer != Z_OK && answer != Z_STREAM_END)
+            return fail_gzip(self, "the gzip data is damaged", error);
+    }
+    return LX_OK;
+}
+
+/** Turns the bytes in the buffer into stored bytes. */
+static lx_status begin_gzip(lx__input *self, lx_error *error)
+{
+    self->gzip = lx__alloc_array(1, sizeof *self->gzip);
+    if (self->gzip == NULL)
+        return lx__fail_memory(error, "decompression");
+    /* 15 bits of window, plus 16 for the header and the checksum of gzip. */
+    if (inflateInit2(&self->gzip->stream, 15 + 16) != Z_OK) {
+        lx__free(self->gzip);
+        self->gzip = NULL;
+        return lx__fail_memory(error, "decompression");
+    }
+    memcpy(self->gzip->stored, self->data, self->size);
+    self->gzip->stream.next_in = self->gzip->stored;
+    self->gzip->stream.avail_in = (uInt)self->size;
+    self->size = 0;
+    return LX_OK;
+}
+
+/* ---- the buffer */
+
+/** Makes room for STEP bytes after those in the buffer. */
+static lx_status make_room(lx__input *self, lx_error *error)
+{
+    size_t used = (size_t)(self->data - self->buffer);
+    if (self->capacity - used - self->size >= STEP)
+        return LX_OK;
+    if (!self->kept && used >= self->size) {
+        memmove(self->buffer, self->data, self->size);
+        used = 0;
+    }
+    if (self->capacity - used - self->size < STEP &&
+        (self->size > SIZE_MAX / 4 - used ||
+         !lx__reserve(&self->buffer, &self->capacity, 2 * (used + self->size) + STEP)))
+        return lx__fail_memory(error, "a record of the input");
+    self->data = self->buffer + used;
+    return LX_OK;
+}
+
+lx_status lx__input_fill(lx__input *self, size_t wanted, lx_error *error)
+{
+    while (self->size < wanted && !self->ended) {
+        size_t got = 0;
+        lx_status status = make_room(self, error);
+        if (status != LX_OK)
+            return status;
+        uint8_t *end = self->buffer + (self->data - self->buffer) + self->size;
+        status = self->gzip != NULL ? inflate_some(self, end, STEP, &got, error)
+                                    : read_some(self, end, STEP, &got, error);
+        if (status != LX_OK) {
+            self->failed = true;
+            return status;
+        }
+        self->size += got;
+        self->ended = got == 0;
+    }
+    return LX_OK;
+}
+
+void lx__input_take(lx__input *self, size_t size)
+{
+    self->data += size;
+    self->size -= size;
+    self->offset += size;
+}
+
+lx_status lx__input_skip(lx__input *self, uint64_t size, uint64_t *skipped, lx_error *error)
+{
+    lx_status status = LX_OK;
+    *skipped = 0;
+    while (status == LX_OK && *skipped < size) {
+        uint64_t left = size - *skipped;
+        size_t step = left < self->size ? (size_t)left : self->size;
+        lx__input_take(self, step);
+        *skipped += step;
+        if (self->size == 0 && *skipped < size) {
+            status = lx__input_fill(self, 1, error);
+            if (self->size == 0)
+                break;
+        }
+    }
+    return status;
+}
+
+/** Takes the rest of a line that is too long. */
+static lx_status skip_line(lx__input *self, lx_error *error)
+{
+    lx_status status = LX_OK;
+    while (status == LX_OK && self->size != 0) {
+        const uint8_t *end = memchr(self->data, '\n', self->size);
+        lx__input_take(self, end != NULL ? (size_t)(end - self->data) + 1 : self->size);
+        if (end != NULL)
+            break;
+        status = lx__input_fill(self, 1, error);
+    }
+    return status;
+}
+
+lx_status lx__input_line(lx__input *self, uint64_t limit, const char **line, size_t *size,
+                         lx_error *error)
+{
+    const uint8_t *end = NULL;
+    for (size_t searched = 0;;) {
+        if (self->size > searched)
+            end = memchr(self->data + searched, '\n', self->size - searched);
+        if (end != NULL || self->size > limit || self->ended)
+            break;
+        searched = self->size;
+        lx_status status = lx__input_fill(self, self->size + 1, error);
+        if (status != LX_OK)
+            return status;
+    }
+    if (self->size == 0)
+        return LX_END;
+    size_t length = end != NULL ? (size_t)(end - self->data) : self->size;
+    if (length > limit) {
+        lx_status status = skip_line(self, error);
+        return status != LX_OK ? status
+                               : lx_fail(error, LX_ERR_LIMIT,
+                                         "the line has more than %" PRIu64
+                                         " bytes: raise the limit of a record",
+                                         limit);
+    }
+    *line = (const char *)self->data;
+    *size = length != 0 && end != NULL && self->data[length - 1] == '\r' ? length - 1 : length;
+    lx__input_take(self, end != NULL ? length + 1 : length);
+    return LX_OK;
+}
+
+/* ---- opening and closing */
+
+/** Opens the path; opening a pipe waits for its writer, and a signal may end the wait. */
+static lx_status open_path(lx__input *self, lx_error *error)
+{
+    int left = OPEN_RETRIES;
+    while ((self->fd = openat(AT_FDCWD, self->path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) == -1 &&
+           errno == EINTR && --left > 0) {
+        lx_status status = self->wait(self->user, error);
+        if (status != LX_OK)
+            return status;
+    }
+    return LX_OK;
+}
+
+static lx_status open_file(lx__input *self, lx_error *error)
+{
+    struct stat about;
+    lx_status status = LX_OK;
+    bool standard = strcmp(self->path, "-") == 0;
+    if (standard)
+        self->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    else
+        status = open_path(self, error);
+    if (status != LX_OK)
+        return status;
+    if (self->fd == -1 && errno == ENOENT) {
+        status = lx_fail(error, LX_ERR_NOT_FOUND, "the input does not exist");
+        lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
+        return status;
+    }
+    if (self->fd == -1 || fstat(self->fd, &about) == -1)
+        return lx_fail_errno(error, errno, self->path, "cannot open the input");
+    if (S_ISDIR(about.st_mode))
+        return lx_fail_errno(error, EISDIR, self->path, "cannot read the input");
+    self->regular = S_ISREG(about.st_mode);
+    self->once = standard || !self->regular;
+    self->file_size = self->regular ? (uint64_t)about.st_size : LX_NONE;
+    (void)posix_fadvise(self->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* only affects speed */
+    return LX_OK;
+}
+
+lx_status lx__input_open(lx__input *self, const char *path, bool keep, lx__input_wait wait,
+                         void *user, lx_error *error)
+{
+    *self = (lx__input){.path = path, .fd = -1, .kept = keep, .wait = wait, .user = user};
+    lx_status status = open_file(self, error);
+    if (status == LX_OK)
+        status = lx__input_fill(self, 2, error);
+    if (status == LX_OK && self->size >= 2 && self->data[0] == 0x1f && self->data[1] == 0x8b) {
+        status = begin_gzip(self, error);
+        self->ended = false;
+    }
+    return status;
+}
+
+void lx__input_close(lx__input *self)
+{
+    if (self->gzip != NULL)
+        inflateEnd(&self->gzip->stream);
+    if (self->fd != -1)
+        close(self->fd);
+    lx__free(self->gzip);
+    lx__free(self->buffer);
+    *self = (lx__input){.fd = -1};
+}
+
+void lx__input_rewind(lx__input *self)
+{
+    self->size += (size_t)(self->data - self->buffer);
+    self->data = self->buffer;
+    self->offset = 0;
+    self->kept = false;
+}

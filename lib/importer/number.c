@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "importer/number.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+static const char *skip_digits(const char *at, const char *end)
+{
+    while (at < end && is_digit(*at))
+        at++;
+    return at;
+}
+
+size_t lx__number_span(const char *text, const char *end, bool *whole)
+{
+    const char *at = text < end && *text == '-' ? text + 1 : text, *next;
+    *whole = true;
+    if (at == end || !is_digit(*at))
+        return 0;
+    at = *at == '0' ? at + 1 : skip_digits(at, end);
+    if (at < end && *at == '.') {
+        next = skip_digits(at + 1, end);
+        if (next == at + 1)
+            return 0;
+        *whole = false;
+        at = next;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        const char *digits = at + 1 < end && (at[1] == '+' || at[1] == '-') ? at + 2 : at + 1;
+        next = skip_digits(digits, end);
+        if (next == digits)
+            return 0;
+        *whole = false;
+        at = next;
+    }
+    return (size_t)(at - text);
+}
+
+/** The absolute value of a whole number; false if it does not fit. */
+static bool read_magnitude(const char *text, size_t size, uint64_t *magnitude)
+{
+    uint64_t value = 0;
+    for (size_t i = *text == '-'; i < size; i++) {
+        if (!is_digit(text[i]) || !lx__multiply_fits(value, 10, &value) ||
+            !lx__add_fits(value, (uint64_t)(text[i] - '0'), &value))
+            return false;
+    }
+    *magnitude = value;
+    return true;
+}
+
+/** Stores an integer of @p bytes bytes. */
+static bool store_integer(const char *text, size_t size, size_t bytes, bool is_signed,
+                          void *element)
+{
+    uint64_t magnitude, most = UINT64_MAX >> (64 - 8 * bytes);
+    bool negative = *text == '-';
+    if (!read_magnitude(text, size, &magnitude))
+        return false;
+    if (is_signed)
+        most = (most >> 1) + negative;
+    else if (negative)
+        most = 0;
+    if (magnitude > most)
+        return false;
+    uint64_t value = LX__LE64(negative ? 0 - magnitude : magnitude);
+    memcpy(element, &value, bytes);
+    return true;
+}
+
+bool lx__number_is_int64(const char *text, size_t size)
+{
+    uint64_t value;
+    return store_integer(text, size, 8, true, &value);
+}
+
+bool lx__number_has_text(lx_dtype dtype)
+{
+    return dtype != LX_BYTES && dtype != LX_FLOAT16 && dtype != LX_COMPLEX64 &&
+           dtype != LX_COMPLEX128;
+}
+
+/** strtod() in the locale "C". */
+static bool read_slowly(const char *text, size_t size, double *value)
+{
+    char copy[LX__NUMBER_TEXT + 1];
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0)
+        return false;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    *value = strtod_l(copy, NULL, plain);
+    freelocale(plain);
+    return true;
+}
+
+/* A number of at most 15 digits times a power of ten up to 10^22 is exact in every step, so one
+ * multiplication or division rounds as strtod() does. Source: W. D. Clinger, How to Read Floating
+ * Point Numbers Accurately, PLDI 1990. */
+#define EXACT_DIGITS 15
+#define EXACT_POWER 22
+
+static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+static bool read_double(const char *text, size_t size, double *value)
+{
+    uint64_t digits = 0;
+    int count = 0, power = 0, exponent = 0;
+    size_t i = *text == '-';
+    bool fraction = false, negative = false;
+    for (; i < size && (is_digit(text[i]) || text[i] == '.'); i++) {
+        if (text[i] == '.') {
+            fraction = true;
+            continue;
+        }
+        if (digits != 0 || text[i] != '0')
+            count++;
+        if (count > EXACT_DIGITS)
+            return read_slowly(text, size, value);
+        digits = digits * 10 + (uint64_t)(text[i] - '0');
+        power -= fraction;
+    }
+    if (i < size) {
+        i++; /* the e */
+        negative = text[i] == '-';
+        i += negative || text[i] == '+';
+        for (; i < size; i++)
+            exponent = exponent < 1000 ? exponent * 10 + (text[i] - '0') : exponent;
+        power += negative ? -exponent : exponent;
+    }
+    if (power < -EXACT_POWER || power > EXACT_POWER)
+        return read_slowly(text, size, value);
+    *value = power < 0 ? (double)digits / powers[-power] : (double)digits * powers[power];
+    if (*text == '-')
+        *value = -*value;
+    return true;
+}
+
+/** Stores a floating-point number; one that is too large is not made infinite. */
+static bool store_float(const char *text, size_t size, bool single, void *element)
+{
+    double value;
+    if (size > LX__NUMBER_TEXT || !read_double(text, size, &value) || isinf(value))
+        return false;
+    if (!single) {
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        lx__store_le64(element, bits);
+        return true;
+    }
+    float narrow = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &narrow, sizeof bits);
+    lx__store_le32(element, bits);
+    return !isinf(narrow);
+}
+
+bool lx__number_store(const char *text, size_t size, lx_dtype dtype, void *element)
+{
+    switch (dtype) {
+    case LX_INT8:
+    case LX_INT16:
+    case LX_INT32:
+    case LX_INT64:
+        return store_integer(text, size, lx_dtype_get_size(dtype), true, element);
+    case LX_UINT8:
+    case LX_UINT16:
+    case LX_UINT32:
+    case LX_UINT64:
+        return store_integer(text, size, lx_dtype_get_size(dtype), false, element);
+    case LX_BOOL:
+        *(uint8_t *)element = *text == '1';
+        return size == 1 && (*text == '0' || *text == '1');
+    case LX_FLOAT32:
+    case LX_FLOAT64:
+        return store_float(text, size, dtype == LX_FLOAT32, element);
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Converts the text of numbers to elements, exactly: an integer that does not fit is refused,
+ * and a floating-point number is the nearest one, in every locale.
+ */
+#ifndef LX_IMPORTER_NUMBER_H
+#define LX_IMPORTER_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/dtype.h>
+
+/** Longest text of a number, in bytes; converting a longer one would only cost time. */
+#define LX__NUMBER_TEXT 512
+
+/** Length of the number at the beginning of @p text, according to the grammar of JSON; 0 if none
+ * begins there. @p whole: it has neither fraction nor exponent. */
+size_t lx__number_span(const char *text, const char *end, bool *whole);
+
+/** Whether text is a whole number that fits in an int64. */
+bool lx__number_is_int64(const char *text, size_t size);
+
+/** Whether the numbers of this dtype can be made from text: all but float16 and complex ones. */
+bool lx__number_has_text(lx_dtype dtype);
+
+/**
+ * Converts a number that lx__number_span() has accepted as a whole, and stores one little-endian
+ * element. Returns false if it is not a value of @p dtype: out of range, or not whole in a field of
+ * integers. For LX_BOOL, only 0 and 1 are values.
+ */
+bool lx__number_store(const char *text, size_t size, lx_dtype dtype, void *element);
+
+#endif

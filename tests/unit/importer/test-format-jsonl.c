@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* The format "jsonl". */
+#include "imports.h"
+
+START_TEST(each_key_is_a_field)
+{
+    char *scratch = scratch_make();
+    import_text("jsonl",
+                "{\"id\": 1, \"x\": 0.5, \"ok\": true, \"text\": \"one\", \"box\": [1, 2.5], "
+                "\"any\": {\"a\": [1, \"b\"]}, \"mixed\": 1}\n"
+                "\n"
+                "{\"id\":-2,\"x\":3,\"ok\":false,\"text\":\"\",\"box\":[3,4e1],\"any\":[],"
+                "\"mixed\":\"two\"}\r\n"
+                "{\"mixed\": null, \"text\": \"a\\n\\u00e9\\ud83d\\ude00\", \"id\": 3}");
+    expect_schema("d", "id:int64 x:float64 ok:bool text:bytes box:float64[2] any:bytes "
+                       "mixed:bytes");
+    expect_length("d", 3);
+    expect_int64("d", 0, "id", 1);
+    expect_int64("d", 1, "id", -2);
+    expect_float64("d", 0, "x", 0.5);
+    expect_float64("d", 1, "x", 3);
+    expect_bytes("d", 2, "x", NULL, 0);
+    expect_bytes("d", 0, "ok", "\1", 1);
+    expect_bytes("d", 1, "ok", "\0", 1);
+    expect_text("d", 0, "text", "one");
+    expect_text("d", 1, "text", "");
+    expect_text("d", 2, "text", "a\n\xc3\xa9\xf0\x9f\x98\x80");
+    const double box[] = {3, 40};
+    expect_bytes("d", 1, "box", box, sizeof box);
+    expect_text("d", 0, "any", "{\"a\": [1, \"b\"]}");
+    expect_text("d", 1, "any", "[]");
+    expect_text("d", 0, "mixed", "1");
+    expect_text("d", 1, "mixed", "\"two\"");
+    expect_text("d", 2, "mixed", NULL);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(lists_of_equal_shape_are_arrays_and_others_json)
+{
+    char *scratch = scratch_make();
+    import_text("jsonl", "{\"m\": [[1,2],[3,4],[5,6]], \"r\": [1], \"e\": [], \"w\": [1, \"a\"], "
+                         "\"n\": [[1], [2, 3]], \"b\": [9007199254740993]}\n"
+                         "{\"m\": [[-1,2],[3,4],[5,6]], \"r\": [1, 2], \"e\": [], \"w\": [], "
+                         "\"n\": [[1], [2, 3]], \"b\": [-9223372036854775808]}\n");
+    expect_schema("d", "m:int64[3,2] r:bytes e:bytes w:bytes n:bytes b:int64[1]");
+    const int64_t m[] = {-1, 2, 3, 4, 5, 6};
+    expect_bytes("d", 1, "m", m, sizeof m);
+    expect_int64("d", 0, "b", INT64_C(9007199254740993));
+    expect_int64("d", 1, "b", INT64_MIN);
+    expect_text("d", 1, "r", "[1, 2]");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(integers_that_do_not_fit_stay_exact)
+{
+    char *scratch = scratch_make();
+    import_text("jsonl", "{\"n\": 18446744073709551616}\n{\"n\": 1}\n");
+    expect_schema("d", "n:bytes");
+    expect_text("d", 0, "n", "18446744073709551616");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(the_caller_sets_types)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    put_text("input", "{\"a\": 1, \"b\": [1, 2], \"c\": \"x\", \"d\": 2, \"odd name\": 5}\n");
+    lx_importer *importer = importer_of("jsonl", "input");
+    unit_ok(lx_importer_set_field(importer, "a", "float32", &error));
+    unit_ok(lx_importer_set_field(importer, "b", "uint8[2]", &error));
+    unit_ok(lx_importer_set_field(importer, "c", "json", &error));
+    unit_ok(lx_importer_set_field(importer, "d", "ignore", &error));
+    unit_ok(lx_importer_set_field(importer, "late", "int16", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "a:float32 b:uint8[2] c:bytes odd_name:int64 late:int16");
+    const float a = 1;
+    expect_bytes("d", 0, "a", &a, sizeof a);
+    expect_bytes("d", 0, "b", "\1\2", 2);
+    expect_text("d", 0, "c", "\"x\"");
+    expect_bytes("d", 0, "late", NULL, 0);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_not_json_is_refused_with_its_place)
+{
+    char *scratch = scratch_make();
+    static const struct {
+        const char *line, *part;
+    } bad[] = {
+        {"{\"a\": 1", "comma"},
+        {"{\"a\": 1,}", "key"},
+        {"{\"a\" 1}", "colon"},
+        {"{a: 1}", "key"},
+        {"[1]", "object"},
+        {"{\"a\": 01}", "comma"},
+        {"{\"a\": 1.}", "number"},
+        {"{\"a\": +1}", "number"},
+        {"{\"a\": NaN}", "number"},
+        {"{\"a\": nul}", "not JSON"},
+        {"{\"a\": 1} x", "follows"},
+        {"{\"a\": \"\t\"}", "control"},
+        {"{\"a\": \"\\x\"}", "escape"},
+        {"{\"a\": \"\\ud800\"}", "surrogate"},
+        {"{\"a\": \"\\udc00\\ud800\"}", "surrogate"},
+        {"{\"a\": \"\\u12g4\"}", "hexadecimal"},
+        {"{\"a\": \"\xff\"}", "UTF-8"},
+        {"{\"a\": \"b}", "does not end"},
+        {"{\"a\": \"b\\", "does not end"},
+        {"{\"a\": 1, \"a\": 2}", "two values"},
+        {"{", "key"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "{\"a\": 0}\n\n%s\n", bad[i].line);
+        refuse_text("jsonl", text, LX_ERR_CORRUPT, 1, 10, bad[i].part);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(deep_nesting_is_refused)
+{
+    char *scratch = scratch_make();
+    char text[2000];
+    int at = snprintf(text, sizeof text, "{\"a\": ");
+    memset(text + at, '[', 900);
+    memset(text + at + 900, ']', 900);
+    strcpy(text + at + 1800, "}\n");
+    refuse_text("jsonl", text, LX_ERR_CORRUPT, 0, 0, "nested too deeply");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(later_records_must_fit_the_types)
+{
+    char *scratch = scratch_make();
+    static const struct {
+        const char *line, *part;
+    } bad[] = {
+        {"{\"i\": \"text\"}", "text ('text')"},
+        {"{\"i\": 1.5}", "int64"},
+        {"{\"i\": 9223372036854775808}", "int64"},
+        {"{\"s\": 5}", "str"},
+        {"{\"l\": [1, 2, 3]}", "int64[2]"},
+        {"{\"l\": 1}", "int64[2]"},
+        {"{\"new\": 1}", "'new'"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        static char text[100000];
+        size_t at = 0;
+        for (int line = 0; line < 1000; line++)
+            at += (size_t)snprintf(text + at, sizeof text - at,
+                                   "{\"i\": 7, \"s\": \"t\", \"l\": [1, 2]}\n");
+        snprintf(text + at, sizeof text - at, "%s\n", bad[i].line);
+        refuse_text("jsonl", text, LX_ERR_MISMATCH, 1000, at, bad[i].part);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("importer/format-jsonl", each_key_is_a_field,
+          lists_of_equal_shape_are_arrays_and_others_json, integers_that_do_not_fit_stay_exact,
+          the_caller_sets_types, what_is_not_json_is_refused_with_its_place,
+          deep_nesting_is_refused, later_records_must_fit_the_types)
