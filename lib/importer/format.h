@@ -90,6 +90,7 @@ typedef struct lx__format_class {
     void (*close)(lx__import_reader *reader);
 } lx__format_class;
 
+extern const lx__format_class lx__format_csv;
 extern const lx__format_class lx__format_jsonl;
 extern const lx__format_class lx__format_lines;
 

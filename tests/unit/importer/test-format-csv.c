@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The format "csv". */
+#include "imports.h"
+
+START_TEST(the_first_record_names_the_fields)
+{
+    char *scratch = scratch_make();
+    import_text("csv", "\xef\xbb\xbfid,size (cm),name,zip,,\"a \"\"b\"\"\"\r\n"
+                       "1,2.5,one,01234,x,y\r\n"
+                       "\r\n"
+                       "-2,,\"two, \"\"2\"\"\nlines\",00001,\"\",\"7\"\n"
+                       ",3,,9,,");
+    expect_schema("d", "id:int64 size__cm_:float64 name:bytes zip:bytes column4:bytes a__b_:bytes");
+    expect_length("d", 3);
+    expect_int64("d", 0, "id", 1);
+    expect_int64("d", 1, "id", -2);
+    expect_bytes("d", 2, "id", NULL, 0);
+    expect_float64("d", 0, "size__cm_", 2.5);
+    expect_bytes("d", 1, "size__cm_", NULL, 0);
+    expect_text("d", 1, "name", "two, \"2\"\nlines");
+    expect_text("d", 2, "name", "");
+    expect_text("d", 0, "zip", "01234");
+    expect_text("d", 1, "a__b_", "7");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(delimiter_and_header_can_be_chosen)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    put_text("input", "1\ta,b\n2\t\"c\td\"\n");
+    lx_importer *importer = importer_of("csv", "input");
+    unit_ok(lx_importer_set_option(importer, "delimiter", "\\t", &error));
+    unit_ok(lx_importer_set_option(importer, "header", "no", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "column0:int64 column1:bytes");
+    expect_length("d", 2);
+    expect_text("d", 0, "column1", "a,b");
+    expect_text("d", 1, "column1", "c\td");
+    unit_ok(lx_importer_set_option(importer, "header", "maybe", &error));
+    unit_fails(lx_importer_run(importer, "e", NULL, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_importer_set_option(importer, "header", "yes", &error));
+    unit_ok(lx_importer_set_option(importer, "delimiter", "\"", &error));
+    unit_fails(lx_importer_run(importer, "e", NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_importer_set_option(importer, "quote", "'", &error), LX_ERR_NOT_FOUND);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(each_column_can_have_a_type)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    put_text("input", "a,b,c,d,e\n1,1,1,1,\"{\"\"k\"\": 1}\"\n0,255,-1,1e3,[2]\n");
+    lx_importer *importer = importer_of("csv", "input");
+    unit_ok(lx_importer_set_field(importer, "a", "bool", &error));
+    unit_ok(lx_importer_set_field(importer, "b", "uint8", &error));
+    unit_ok(lx_importer_set_field(importer, "c", "str", &error));
+    unit_ok(lx_importer_set_field(importer, "d", "float32", &error));
+    unit_ok(lx_importer_set_field(importer, "e", "json", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "a:bool b:uint8 c:bytes d:float32 e:bytes");
+    expect_bytes("d", 1, "b", "\xff", 1);
+    expect_text("d", 1, "c", "-1");
+    expect_text("d", 0, "e", "{\"k\": 1}");
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_not_csv_is_refused_with_its_place)
+{
+    char *scratch = scratch_make();
+    refuse_text("csv", "a,b\n1,2\n3\n4,5\n", LX_ERR_CORRUPT, 1, 8, "has 1 words");
+    refuse_text("csv", "a,b\n1,2\n3,4,5\n", LX_ERR_CORRUPT, 1, 8, "has 3 words");
+    refuse_text("csv", "a,b\n1,x\"y\"\n", LX_ERR_CORRUPT, 0, 4, "inside a word");
+    refuse_text("csv", "a,b\n1,\"x\"y\n", LX_ERR_CORRUPT, 0, 4, "closing quote");
+    refuse_text("csv", "a,b\n1,\"x\n2,y\n", LX_ERR_CORRUPT, 0, 4, "not closed");
+    refuse_text("csv", "a,b\n1,2\n1,\xff\n", LX_ERR_CORRUPT, 1, 8, "byte 2");
+    refuse_text("csv", "a,a\n1,2\n", LX_ERR_CORRUPT, 0, 0, "two columns");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(records_after_a_bad_one_are_found)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_import_result result;
+    put_text("input", "a,b\n1,x\n2,x\"y\"\n3,x\n4\n5,x\n6,\"x\"y,z\n7,x\n8,\xff\n9,x\n");
+    lx_importer *importer = importer_of("csv", "input");
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_get_result(importer, &result);
+    ck_assert_uint_eq(result.bad, 4);
+    ck_assert_uint_eq(result.records, 5);
+    for (uint64_t i = 0; i < 5; i++)
+        expect_int64("d", i, "a", (int64_t)(2 * i + 1));
+    static const uint64_t records[] = {1, 3, 5, 7}, offsets[] = {8, 19, 25, 38};
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_uint_eq(lx_importer_get_bad(importer, i)->record, records[i]);
+        ck_assert_uint_eq(lx_importer_get_bad(importer, i)->offset, offsets[i]);
+    }
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_quote_that_is_not_closed_takes_bounded_memory)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    FILE *file = fopen("input", "w");
+    fputs("a\n\"", file);
+    for (int i = 0; i < 200000; i++)
+        fputs("0123456789\n", file);
+    fclose(file);
+    lx_importer *importer = importer_of("csv", "input");
+    unit_ok(lx_importer_set_record_limit(importer, 1000, &error));
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_LIMIT);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("importer/format-csv", the_first_record_names_the_fields,
+          delimiter_and_header_can_be_chosen, each_column_can_have_a_type,
+          what_is_not_csv_is_refused_with_its_place, records_after_a_bad_one_are_found,
+          a_quote_that_is_not_closed_takes_bounded_memory)
