@@ -49,8 +49,9 @@ typedef struct lx_importer lx_importer;
 /** What to do about a record that cannot be read or does not fit the fields. */
 typedef enum lx_bad_policy {
     LX_BAD_STOP = 0, /**< The import fails; the default. */
-    LX_BAD_SKIP = 1  /**< The record is left out and listed; see lx_importer_get_bad(). If the rest
-                          of an input is unreadable, it is left out as one bad record. */
+    LX_BAD_SKIP = 1  /**< The record is left out and listed; see lx_importer_get_bad(). If an input
+                          or the rest of it is damaged or missing, it is left out as one bad
+                          record. */
 } lx_bad_policy;
 
 /** The number of bad records that are listed; the rest are only counted. */

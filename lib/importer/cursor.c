@@ -13,6 +13,12 @@ void lx__cursor_init(lx__cursor *self, lx_importer *importer, uint64_t total)
     *self = (lx__cursor){.importer = importer, .input = {.fd = -1}, .total = total};
 }
 
+uint64_t lx__cursor_place(const lx__cursor *self)
+{
+    return self->reader != NULL && self->importer->format->opens_paths ? self->reader->read
+                                                                       : self->input.offset;
+}
+
 static uint64_t bytes_read(const lx__cursor *self)
 {
     uint64_t read = self->reader != NULL && self->importer->format->opens_paths
@@ -38,7 +44,7 @@ static lx_status report(void *user, lx_error *error)
 static bool is_bad(lx_status status)
 {
     return status == LX_ERR_CORRUPT || status == LX_ERR_LIMIT || status == LX_ERR_UNSUPPORTED ||
-           status == LX_ERR_MISMATCH;
+           status == LX_ERR_MISMATCH || status == LX_ERR_NOT_FOUND;
 }
 
 lx_status lx__cursor_refuse(lx__cursor *self, lx_error *why, lx_error *error)

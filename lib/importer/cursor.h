@@ -42,6 +42,9 @@ lx_status lx__cursor_open(lx__cursor *self, size_t input, lx__cursor_purpose pur
 /** Reads the next record into self->record; LX_END at the end of the input. */
 lx_status lx__cursor_next(lx__cursor *self, lx_error *error);
 
+/** How far the input was read, in bytes after decompression. */
+uint64_t lx__cursor_place(const lx__cursor *self);
+
 /** Treats the record that was read last as bad, because of @p why: LX_OK if it is to be passed
  * over. */
 lx_status lx__cursor_refuse(lx__cursor *self, lx_error *why, lx_error *error);

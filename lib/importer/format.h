@@ -80,8 +80,8 @@ typedef struct lx__format_class {
     /** Checks the options, and reads what comes before the first record. */
     lx_status (*open)(lx__import_reader *reader, lx_error *error);
     /**
-     * Reads the next record; LX_END at the end of the input. LX_ERR_CORRUPT, LX_ERR_LIMIT and
-     * LX_ERR_UNSUPPORTED mean that this record is bad: the next call continues after it, unless
+     * Reads the next record; LX_END at the end of the input. LX_ERR_CORRUPT, LX_ERR_LIMIT,
+     * LX_ERR_UNSUPPORTED and LX_ERR_NOT_FOUND mean that this record is bad: the next call continues after it, unless
      * @c lost or the @c failed of the input is set. Any other failure ends the import. The importer adds path, record number and
      * offset to the error.
      */
@@ -91,7 +91,9 @@ typedef struct lx__format_class {
 } lx__format_class;
 
 extern const lx__format_class lx__format_csv;
+extern const lx__format_class lx__format_folder;
 extern const lx__format_class lx__format_jsonl;
 extern const lx__format_class lx__format_lines;
+extern const lx__format_class lx__format_tar;
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-static const lx__format_class *const formats[] = {&lx__format_csv, &lx__format_jsonl,
-                                                  &lx__format_lines};
+static const lx__format_class *const formats[] = {
+    &lx__format_csv, &lx__format_folder, &lx__format_jsonl, &lx__format_lines, &lx__format_tar};
 
 #define FORMATS (sizeof formats / sizeof *formats)
 

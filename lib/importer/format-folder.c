@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Folders of files: each file is a record, and the sub-folder of the input that contains it is its
+ * class, as in the ImageFolder of torchvision. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/utf8.h"
+#include "importer/format.h"
+
+enum { OPTION_EXTENSIONS };
+static const char *const options[] = {[OPTION_EXTENSIONS] = "extensions", NULL};
+
+/* Folders in folders; deeper ones are refused. */
+#define DEPTH 64
+
+enum { DATA, NAME, CLASS, LABEL, VALUES };
+
+typedef struct folder_reader {
+    lx__import_reader base;
+    char **names; /**< Of the files, relative to the input, sorted. */
+    size_t count, capacity;
+    size_t next;
+    char *data; /**< The content of the last file. */
+    lx__import_value values[VALUES];
+    const char *class; /**< Of the last file, as are the next two; not NUL-terminated. */
+    size_t class_size;
+    int64_t label;    /**< Number of the class among those of the input. */
+    int64_t element;  /**< @ref label in little-endian order. */
+    const char *deep; /**< Name of the folder being listed. */
+    int depth;
+} folder_reader;
+
+static lx__import_reader *create(void)
+{
+    return lx__alloc_array(1, sizeof(folder_reader));
+}
+
+static void close_folder(lx__import_reader *reader)
+{
+    folder_reader *self = (folder_reader *)reader;
+    for (size_t i = 0; i < self->count; i++)
+        lx__free(self->names[i]);
+    lx__free(self->names);
+    lx__free(self->data);
+    lx__free(self);
+}
+
+/* ---- listing the files */
+
+/** Joins two names with a slash; @p folder may be empty. */
+static char *join(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *joined = lx__alloc(size);
+    if (joined != NULL)
+        snprintf(joined, size, "%s%s%s", folder, *folder != '\0' ? "/" : "", name);
+    return joined;
+}
+
+/** Whether the ending of a name is one of the extensions, such as "jpg,png", in any case. */
+static bool is_wanted(const folder_reader *self, const char *name)
+{
+    const char *list = self->base.source.options[OPTION_EXTENSIONS];
+    const char *dot = strrchr(name, '.');
+    if (list == NULL)
+        return true;
+    while (dot != NULL && *list != '\0') {
+        size_t size = strcspn(list, ",");
+        if (strlen(dot + 1) == size && strncasecmp(dot + 1, list, size) == 0)
+            return true;
+        list += size + (list[size] == ',');
+    }
+    return false;
+}
+
+static lx_status keep(folder_reader *self, char *name, lx_error *error)
+{
+    void *names = lx__grow_array(self->names, self->count, &self->capacity, sizeof *self->names);
+    if (names == NULL) {
+        lx__free(name);
+        return lx__fail_memory(error, "the names of files");
+    }
+    self->names = names;
+    self->names[self->count++] = name;
+    return LX_OK;
+}
+
+static lx_status list_folder(folder_reader *self, const char *name, lx_error *error);
+
+/** Whether a name is a folder, and not a link to one: links could form a circle. Everything else is
+ * taken for a file, and may fail when it is read. */
+static bool is_folder(const folder_reader *self, const char *name)
+{
+    struct stat about;
+    char *path = join(self->base.source.path, name);
+    bool folder = path != NULL && lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    lx__free(path);
+    return folder;
+}
+
+static lx_status visit(void *user, const char *name, lx_error *error)
+{
+    folder_reader *self = user;
+    if (*name == '.') /* hidden files, such as those of file managers */
+        return LX_OK;
+    char *path = join(self->deep, name);
+    if (path == NULL)
+        return lx__fail_memory(error, "the names of files");
+    if (!is_folder(self, path)) {
+        if (is_wanted(self, name))
+            return keep(self, path, error);
+        lx__free(path);
+        return LX_OK;
+    }
+    const char *deep = self->deep;
+    lx_status status = list_folder(self, path, error);
+    self->deep = deep;
+    lx__free(path);
+    return status;
+}
+
+static lx_status list_folder(folder_reader *self, const char *name, lx_error *error)
+{
+    lx__file folder = LX__FILE_CLOSED;
+    if (self->depth == DEPTH)
+        return lx_fail(error, LX_ERR_LIMIT, "folders are nested more than %d deep", DEPTH);
+    char *path = *name != '\0' ? join(self->base.source.path, name)
+                               : lx__strdup(self->base.source.path);
+    if (path == NULL)
+        return lx__fail_memory(error, "the names of files");
+    lx_status status = lx__directory_open(&folder, LX__CWD, path, error);
+    lx__free(path);
+    if (status != LX_OK)
+        return status;
+    self->deep = name;
+    self->depth++;
+    status = lx__directory_each(&folder, visit, self, error);
+    self->depth--;
+    lx__file_close(&folder);
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static lx_status open_folder(lx__import_reader *reader, lx_error *error)
+{
+    static const char *const names[VALUES] = {"data", "name", "class", "label"};
+    folder_reader *self = (folder_reader *)reader;
+    lx_status status = list_folder(self, "", error);
+    if (self->count != 0)
+        qsort(self->names, self->count, sizeof *self->names, compare);
+    for (size_t i = 0; i < VALUES; i++)
+        self->values[i] = (lx__import_value){
+            .name = names[i], .name_size = strlen(names[i]), .kind = LX__IMPORT_TEXT};
+    self->values[DATA].kind = LX__IMPORT_BYTES;
+    self->values[LABEL].dtype = LX_INT64;
+    self->label = -1;
+    return status;
+}
+
+/* ---- records */
+
+/** Finds the class of a file. Names are sorted, so the files of a class follow one another. */
+static void find_class(folder_reader *self, const char *name)
+{
+    const char *slash = strchr(name, '/');
+    lx__import_value *class = &self->values[CLASS], *label = &self->values[LABEL];
+    class->kind = label->kind = LX__IMPORT_MISSING;
+    if (slash == NULL)
+        return;
+    size_t size = (size_t)(slash - name);
+    if (self->class == NULL || self->class_size != size || memcmp(self->class, name, size) != 0) {
+        self->class = name;
+        self->class_size = size;
+        self->label++;
+    }
+    self->element = (int64_t)LX__LE64((uint64_t)self->label);
+    class->kind = LX__IMPORT_TEXT;
+    class->data = name;
+    class->size = size;
+    label->kind = LX__IMPORT_ARRAY;
+    label->data = &self->element;
+    label->size = sizeof self->element;
+}
+
+/** Reads a file; a failure of its own is that of a record. */
+static lx_status read_file(folder_reader *self, const char *name, size_t *size, lx_error *error)
+{
+    lx__file file = LX__FILE_CLOSED;
+    char *path = join(self->base.source.path, name);
+    if (path == NULL)
+        return lx__fail_memory(error, "the name of a file");
+    lx__free(self->data);
+    self->data = NULL;
+    lx_status status = lx__file_open(&file, LX__CWD, path, O_RDONLY, error);
+    if (status == LX_OK)
+        status = lx__file_read_all(&file, (size_t)self->base.source.record_limit, &self->data, size,
+                                   error);
+    lx__file_close(&file);
+    lx__free(path);
+    return status;
+}
+
+static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_error *error)
+{
+    folder_reader *self = (folder_reader *)reader;
+    size_t size = 0;
+    record->offset = LX_NONE;
+    if (self->next == self->count)
+        return LX_END;
+    const char *name = self->names[self->next++];
+    find_class(self, name);
+    lx_status status = read_file(self, name, &size, error);
+    if (status != LX_OK)
+        return status;
+    if (lx__utf8_span(name, strlen(name)) != strlen(name))
+        return lx_fail(error, LX_ERR_CORRUPT, "the name of the file is not valid UTF-8");
+    reader->read += size;
+    self->values[DATA].data = self->data;
+    self->values[DATA].size = size;
+    self->values[NAME].data = name;
+    self->values[NAME].size = strlen(name);
+    record->values = self->values;
+    record->count = VALUES;
+    return LX_OK;
+}
+
+const lx__format_class lx__format_folder = {.name = "folder",
+                                            .options = options,
+                                            .opens_paths = true,
+                                            .create = create,
+                                            .open = open_folder,
+                                            .next = next,
+                                            .close = close_folder};

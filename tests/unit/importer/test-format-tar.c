@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* The format "tar", with archives that are made here byte by byte. */
+#include "imports.h"
+
+#define BLOCK 512
+
+/** An archive under construction. */
+struct archive {
+    uint8_t bytes[64 * BLOCK];
+    size_t size;
+};
+
+static void set_checksum(uint8_t *header)
+{
+    unsigned sum = 0;
+    memset(header + 148, ' ', 8);
+    for (int i = 0; i < BLOCK; i++)
+        sum += header[i];
+    snprintf((char *)header + 148, 8, "%06o", sum);
+}
+
+/** Adds a header and its content; returns the header. */
+static uint8_t *add(struct archive *archive, char type, const char *name, const void *data,
+                    size_t size)
+{
+    uint8_t *header = archive->bytes + archive->size;
+    memset(header, 0, BLOCK);
+    memcpy(header, name, strnlen(name, 100));
+    snprintf((char *)header + 124, 12, "%011zo", size);
+    header[156] = (uint8_t)type;
+    memcpy(header + 257, "ustar", 6);
+    memcpy(header + 263, "00", 2);
+    set_checksum(header);
+    if (size != 0)
+        memcpy(header + BLOCK, data, size);
+    archive->size += BLOCK + (size + BLOCK - 1) / BLOCK * BLOCK;
+    return header;
+}
+
+static void add_text(struct archive *archive, const char *name, const char *text)
+{
+    add(archive, '0', name, text, strlen(text));
+}
+
+static void end(struct archive *archive)
+{
+    archive->size += 2 * BLOCK;
+}
+
+static void import_archive(const struct archive *archive)
+{
+    lx_error error = LX_ERROR_INIT;
+    put_bytes("input", archive->bytes, archive->size);
+    lx_importer *importer = importer_of("tar", "input");
+    unit_ok(lx_importer_set_option(importer, "key", "key", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_free(importer);
+}
+
+START_TEST(members_of_one_key_are_a_record)
+{
+    char *scratch = scratch_make();
+    struct archive archive = {.size = 0};
+    add(&archive, '5', "train/", NULL, 0);
+    add_text(&archive, "train/00.PNG", "image 0");
+    add_text(&archive, "train/00.cls", " 7\n");
+    add_text(&archive, "train/00.txt", "caf\xc3\xa9");
+    add_text(&archive, "train/00.json", "{\"a\": 1}");
+    add_text(&archive, "train/.hidden", "no record");
+    add_text(&archive, "README", "no record");
+    add_text(&archive, "train/01.png", "");
+    add_text(&archive, "train/._01.png", "no record");
+    add_text(&archive, "train/01.cls", "-1");
+    add_text(&archive, "other.d/01.png", "image 2");
+    add_text(&archive, "../../etc/02.seg.png", "never a path");
+    end(&archive);
+    lx_error error = LX_ERROR_INIT;
+    put_bytes("input", archive.bytes, archive.size);
+    lx_importer *importer = importer_of("tar", "input");
+    unit_ok(lx_importer_set_option(importer, "key", "__key__", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_free(importer);
+    expect_schema("d", "__key__:bytes png:bytes cls:int64 txt:bytes json:bytes seg.png:bytes");
+    expect_length("d", 4);
+    expect_text("d", 0, "__key__", "train/00");
+    expect_text("d", 0, "png", "image 0");
+    expect_int64("d", 0, "cls", 7);
+    expect_text("d", 0, "txt", "caf\xc3\xa9");
+    expect_text("d", 0, "json", "{\"a\": 1}");
+    expect_text("d", 1, "__key__", "train/01");
+    expect_text("d", 1, "png", "");
+    expect_int64("d", 1, "cls", -1);
+    expect_bytes("d", 1, "txt", NULL, 0);
+    expect_text("d", 2, "__key__", "other.d/01");
+    expect_text("d", 3, "__key__", "../../etc/02");
+    expect_text("d", 3, "seg.png", "never a path");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(long_names_of_all_kinds_are_read)
+{
+    char *scratch = scratch_make();
+    struct archive archive = {.size = 0};
+    char name[301], pax[400];
+    /* ustar: a prefix. */
+    uint8_t *header = add(&archive, '0', "b.txt", "one", 3);
+    memcpy(header + 345, "prefix/a", 8);
+    set_checksum(header);
+    /* GNU: a long name. */
+    memset(name, 'g', 300);
+    memcpy(name + 290, ".txt", 5);
+    add(&archive, 'L', "././@LongLink", name, strlen(name) + 1);
+    add(&archive, '0', "short", "two", 3);
+    /* pax: a path and a size; unknown keys are allowed. */
+    int length = snprintf(pax, sizeof pax,
+                          "19 comment=ignored\n21 path=pax/\xc3\xa9/p.txt\n"
+                          "9 size=5\n");
+    add(&archive, 'g', "global", "20 comment=anything\n", 20);
+    add(&archive, 'x', "pax", pax, (size_t)length);
+    header = add(&archive, '0', "short", "three", 5);
+    memset(header + 124, '0', 11);
+    set_checksum(header);
+    end(&archive);
+    import_archive(&archive);
+    expect_length("d", 3);
+    expect_text("d", 0, "key", "prefix/a/b");
+    name[290] = '\0';
+    expect_text("d", 1, "key", name);
+    expect_text("d", 1, "txt", "two");
+    expect_text("d", 2, "key", "pax/\xc3\xa9/p");
+    expect_text("d", 2, "txt", "three");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(sizes_may_be_binary)
+{
+    char *scratch = scratch_make();
+    struct archive archive = {.size = 0};
+    uint8_t *header = add(&archive, '0', "a.txt", "hello", 5);
+    memset(header + 124, 0, 12);
+    header[124] = 0x80;
+    header[135] = 5;
+    set_checksum(header);
+    end(&archive);
+    import_archive(&archive);
+    expect_text("d", 0, "txt", "hello");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_truncated_archive_is_refused_at_every_length)
+{
+    char *scratch = scratch_make();
+    struct archive archive = {.size = 0};
+    add_text(&archive, "a.txt", "hello");
+    add_text(&archive, "a.cls", "1");
+    add_text(&archive, "b.txt", "world");
+    end(&archive);
+    for (size_t size = 0; size < archive.size - 2 * BLOCK + BLOCK; size += 37) {
+        lx_error error = LX_ERROR_INIT;
+        put_bytes("input", archive.bytes, size);
+        lx_importer *importer = importer_of("tar", "input");
+        unit_fails(lx_importer_run(importer, "cut", NULL, &error), LX_ERR_CORRUPT);
+        unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+        lx_status status = lx_importer_run(importer, "cut", NULL, &error);
+        ck_assert_int_eq(status, size >= 5 * BLOCK ? LX_OK : LX_ERR_ARGUMENT); /* no field */
+        if (status == LX_OK)
+            ck_assert_ptr_nonnull(lx_importer_get_bad(importer, 0));
+        lx_importer_free(importer);
+        lx_dataset_remove("cut", NULL);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Refuses the record 1 of an archive with good records around it, which are imported. */
+static void refuse_member(char type, const char *name, const char *text, lx_status status,
+                          const char *part)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct archive archive = {.size = 0};
+    add_text(&archive, "a.txt", "first");
+    add_text(&archive, "b.cls", "1");
+    add(&archive, type, name, text, strlen(text));
+    add_text(&archive, "b.txt", "rest of it");
+    add_text(&archive, "c.txt", "last");
+    end(&archive);
+    refuse_bytes("tar", archive.bytes, archive.size, status, 1, 2 * BLOCK, part);
+    put_bytes("input", archive.bytes, archive.size);
+    lx_importer *importer = importer_of("tar", "input");
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_length("d", 2);
+    expect_text("d", 0, "txt", "first");
+    expect_text("d", 1, "txt", "last");
+    lx_importer_free(importer);
+    unit_ok(lx_dataset_remove("d", &error));
+}
+
+START_TEST(bad_members_are_refused)
+{
+    char *scratch = scratch_make();
+    refuse_member('1', "b.jpg", "", LX_ERR_UNSUPPORTED, "link");
+    refuse_member('2', "b.jpg", "", LX_ERR_UNSUPPORTED, "link");
+    refuse_member('3', "b.jpg", "", LX_ERR_UNSUPPORTED, "device");
+    refuse_member('S', "b.jpg", "", LX_ERR_UNSUPPORTED, "sparse");
+    refuse_member('0', "b.json", "{", LX_ERR_CORRUPT, "JSON");
+    refuse_member('0', "b.text", "\xff", LX_ERR_CORRUPT, "UTF-8");
+    refuse_member('0', "b.cls", "2", LX_ERR_CORRUPT, "two values");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(damaged_headers_are_refused)
+{
+    char *scratch = scratch_make();
+    struct archive archive = {.size = 0};
+    uint8_t *header = add(&archive, '0', "a.txt", "hello", 5);
+    end(&archive);
+    header[0] = 'b';
+    refuse_bytes("tar", archive.bytes, archive.size, LX_ERR_CORRUPT, 0, 0, "checksum");
+    /* Sizes that are no numbers, that overflow, and that are more than the file has. */
+    static const char *const sizes[] = {"0000000000x", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+                                        "77777777777",
+                                        "\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memcpy(header + 124, sizes[i], 12);
+        set_checksum(header);
+        refuse_bytes("tar", archive.bytes, archive.size, i == 2 ? LX_ERR_LIMIT : LX_ERR_CORRUPT, 0,
+                     0, i == 2 ? "limit" : "size");
+    }
+    memcpy(header + 124, "00000100000", 12);
+    set_checksum(header);
+    refuse_bytes("tar", archive.bytes, archive.size, LX_ERR_CORRUPT, 0, 0, "truncated");
+    static const char *const pax[] = {"x path=a\n", "99 path=a\n",
+                                      "9 path=a.",  "11 size=1x\n",
+                                      "0 \n",       "30 size=999999999999999999999\n"};
+    for (size_t i = 0; i < sizeof pax / sizeof *pax; i++) {
+        archive.size = 0;
+        add(&archive, 'x', "pax", pax[i], strlen(pax[i]));
+        add_text(&archive, "a.txt", "hello");
+        end(&archive);
+        refuse_bytes("tar", archive.bytes, archive.size, LX_ERR_CORRUPT, 0, 0, "extended header");
+    }
+    archive.size = 0;
+    add(&archive, 'L', "long", "", 0);
+    header = archive.bytes;
+    snprintf((char *)header + 124, 12, "%011o", 1 << 30);
+    set_checksum(header);
+    end(&archive);
+    refuse_bytes("tar", archive.bytes, archive.size, LX_ERR_CORRUPT, 0, 0, "too long");
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("importer/format-tar", members_of_one_key_are_a_record, long_names_of_all_kinds_are_read,
+          sizes_may_be_binary, a_truncated_archive_is_refused_at_every_length,
+          bad_members_are_refused, damaged_headers_are_refused)
