@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx import: parses the command line; importer.c does the work. */
-#include <inttypes.h>
+/* loaderx import: parses the command line; import-request.c does the work. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "failure.h"
-#include "importer.h"
-#include "interrupt.h"
+#include "import-request.h"
 #include "number.h"
-#include "directory-swap.h"
 #include "report.h"
-#include "threads.h"
 
 enum {
     OPTION_IDX = OPTION_OWN,
     OPTION_NPY,
+    OPTION_FORMAT,
+    OPTION_FIELD,
+    OPTION_OPTION,
+    OPTION_ON_BAD,
+    OPTION_RESUME,
     OPTION_COMPRESS,
     OPTION_DICTIONARY,
     OPTION_APPEND,
@@ -30,6 +31,11 @@ enum {
 static const command_option options[] = {
     {OPTION_IDX, "idx", "F=FILE", "read field F from an IDX file; repeat for each field"},
     {OPTION_NPY, "npy", "F=FILE", "read field F from an .npy file; repeat for each field"},
+    {OPTION_FORMAT, "format", "csv|folder|jsonl|lines|tar", "read each FILE as records"},
+    {OPTION_FIELD, "field", "F=TYPE", "type of field F, such as float32[4], str, json, ignore"},
+    {OPTION_OPTION, "option", "NAME=VALUE", "an option of the format"},
+    {OPTION_ON_BAD, "on-bad", "stop|skip", "what to do about bad records (stop)"},
+    {OPTION_RESUME, "resume", NULL, "continue an import that was interrupted"},
     {OPTION_COMPRESS, "compress", "F=raw|flate|zstd", "how field F is stored (raw)"},
     {OPTION_DICTIONARY, "dictionary", "F[=SIZE]", "train a zstd dictionary for field F (110k)"},
     {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
@@ -45,23 +51,6 @@ static const command_option options[] = {
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** The arguments. */
-typedef struct request {
-    const char *path;
-    column *columns;
-    size_t count;
-    struct setting {
-        const command_option *option;
-        char *text;
-    } * settings; /**< --compress, --dictionary and --level, as given. */
-    size_t setting_count;
-    bool append, replace, seal, quiet, json;
-    bool chunk_given;
-    char *former; /**< Path of the replaced dataset if it could not be removed. */
-    threads threads;
-    uint64_t chunk_records, chunk_bytes;
-} request;
-
 /* ---- the command line */
 
 /** Splits "F=rest" at the first '=', in place: argv may be modified. */
@@ -76,7 +65,8 @@ static lx_status split(const command_option *option, char *text, const char **re
     return LX_OK;
 }
 
-static lx_status take_column(request *r, const command_option *option, char *text, lx_error *error)
+static lx_status take_column(import_request *r, const command_option *option, char *text,
+                             lx_error *error)
 {
     column added = {.kind = option->id == OPTION_IDX ? COLUMN_IDX : COLUMN_NPY};
     lx_status status = split(option, text, &added.path, error);
@@ -94,17 +84,74 @@ static lx_status take_column(request *r, const command_option *option, char *tex
     return LX_OK;
 }
 
-static lx_status take_setting(request *r, const command_option *option, char *text, lx_error *error)
+/** Splits "F=VALUE", "F" or, for --level, "VALUE". */
+static lx_status take_setting(import_request *r, const command_option *option, char *text,
+                              lx_error *error)
 {
-    struct setting *more = realloc(r->settings, (r->setting_count + 1) * sizeof *more);
+    import_setting *more = realloc(r->settings, (r->setting_count + 1) * sizeof *more);
     if (more == NULL)
         return fail_memory(error, "an option");
     r->settings = more;
-    more[r->setting_count++] = (struct setting){option, text};
+    import_setting *added = &more[r->setting_count++];
+    char *equals = strchr(text, '=');
+    *added = (import_setting){option, text, equals != NULL ? equals + 1 : NULL};
+    if (equals != NULL)
+        *equals = '\0';
+    else if (option->id == OPTION_LEVEL)
+        *added = (import_setting){option, NULL, text};
     return LX_OK;
 }
 
-static lx_status take_number(request *r, const command_option *option, const char *value,
+/** Adds the NAME=VALUE of --field or --option to a list. */
+static lx_status take_pair(import_pair **list, size_t *count, const command_option *option,
+                           char *text, lx_error *error)
+{
+    import_pair *more = import_inputs_grow(*list, *count, sizeof **list);
+    if (more == NULL)
+        return fail_memory(error, "an option");
+    *list = more;
+    char *equals = strrchr(text, '='); /* the name of a field may contain one */
+    if (option->id == OPTION_OPTION)
+        equals = strchr(text, '=');
+    if (equals == NULL || equals == text || equals[1] == '\0')
+        return lx_fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is invalid: use %s", option->name,
+                       text, option->value);
+    *equals = '\0';
+    more[(*count)++] = (import_pair){text, equals + 1};
+    return LX_OK;
+}
+
+static lx_status take_policy(import_request *r, const char *value, lx_error *error)
+{
+    r->inputs.skip = strcmp(value, "skip") == 0;
+    if (r->inputs.skip || strcmp(value, "stop") == 0)
+        return LX_OK;
+    return lx_fail(error, LX_ERR_ARGUMENT, "--on-bad '%.64s' is invalid: use stop or skip", value);
+}
+
+/** Takes an option that only an import with --format has. */
+static lx_status take_input_option(import_request *r, const command_option *option, char *value,
+                                   lx_error *error)
+{
+    import_inputs *inputs = &r->inputs;
+    r->inputs_given = true;
+    switch (option->id) {
+    case OPTION_FORMAT:
+        inputs->format = value;
+        return LX_OK;
+    case OPTION_FIELD:
+        return take_pair(&inputs->fields, &inputs->field_count, option, value, error);
+    case OPTION_OPTION:
+        return take_pair(&inputs->options, &inputs->option_count, option, value, error);
+    case OPTION_ON_BAD:
+        return take_policy(r, value, error);
+    default:
+        inputs->resume = true;
+        return LX_OK;
+    }
+}
+
+static lx_status take_number(import_request *r, const command_option *option, const char *value,
                              lx_error *error)
 {
     switch (option->id) {
@@ -121,11 +168,17 @@ static lx_status take_number(request *r, const command_option *option, const cha
 
 static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
-    request *r = user;
+    import_request *r = user;
     switch (option->id) {
     case OPTION_IDX:
     case OPTION_NPY:
         return take_column(r, option, value, error);
+    case OPTION_FORMAT:
+    case OPTION_FIELD:
+    case OPTION_OPTION:
+    case OPTION_ON_BAD:
+    case OPTION_RESUME:
+        return take_input_option(r, option, value, error);
     case OPTION_COMPRESS:
     case OPTION_DICTIONARY:
     case OPTION_LEVEL:
@@ -152,13 +205,21 @@ static lx_status take_option(void *user, const command_option *option, char *val
 
 static lx_status take_argument(void *user, const char *text, lx_error *error)
 {
-    request *r = user;
-    return command_take_directory(&r->path, text, error);
+    import_request *r = user;
+    import_inputs *inputs = &r->inputs;
+    if (r->path == NULL)
+        return command_take_directory(&r->path, text, error);
+    char **more = import_inputs_grow(inputs->inputs, inputs->input_count, sizeof *more);
+    if (more == NULL)
+        return fail_memory(error, "a file");
+    inputs->inputs = more;
+    more[inputs->input_count++] = (char *)text;
+    return LX_OK;
 }
 
 /* ---- checking the arguments */
 
-static column *find_column(const request *r, const char *field)
+static column *find_column(const import_request *r, const char *field)
 {
     for (size_t i = 0; i < r->count; i++)
         if (strcmp(r->columns[i].field, field) == 0)
@@ -166,13 +227,13 @@ static column *find_column(const request *r, const char *field)
     return NULL;
 }
 
-static lx_status fail_setting(const struct setting *setting, const char *field, const char *why,
+static lx_status fail_setting(const import_setting *setting, const char *field, const char *why,
                               lx_error *error)
 {
     return lx_fail(error, LX_ERR_ARGUMENT, "--%s %.64s: %s", setting->option->name, field, why);
 }
 
-static lx_status apply_compress(const struct setting *setting, column *to, const char *how,
+static lx_status apply_compress(const import_setting *setting, column *to, const char *how,
                                 lx_error *error)
 {
     for (int i = LX_COMPRESSION_RAW; how != NULL && i <= LX_COMPRESSION_ZSTD; i++) {
@@ -184,7 +245,7 @@ static lx_status apply_compress(const struct setting *setting, column *to, const
     return fail_setting(setting, to->field, "use F=raw, F=flate or F=zstd", error);
 }
 
-static lx_status apply_dictionary(const struct setting *setting, column *to, const char *size,
+static lx_status apply_dictionary(const import_setting *setting, column *to, const char *size,
                                   lx_error *error)
 {
     uint64_t bytes = LX_DEFAULT_DICTIONARY;
@@ -208,7 +269,7 @@ static lx_status set_level(const char *text, column *to, lx_error *error)
 }
 
 /** Applies a level without a field to all compressed fields. */
-static lx_status apply_level_to_all(request *r, const char *text, lx_error *error)
+static lx_status apply_level_to_all(import_request *r, const char *text, lx_error *error)
 {
     lx_status status = LX_OK;
     size_t count = 0;
@@ -223,47 +284,88 @@ static lx_status apply_level_to_all(request *r, const char *text, lx_error *erro
     return status;
 }
 
-static lx_status apply_setting(request *r, const struct setting *setting, lx_error *error)
+static lx_status apply_setting(import_request *r, const import_setting *setting, lx_error *error)
 {
-    char *equals = strchr(setting->text, '='), *value = equals != NULL ? equals + 1 : NULL;
-    if (setting->option->id == OPTION_LEVEL && value == NULL)
-        return apply_level_to_all(r, setting->text, error);
-    if (equals != NULL)
-        *equals = '\0';
-    column *to = find_column(r, setting->text);
+    if (setting->field == NULL)
+        return apply_level_to_all(r, setting->value, error);
+    column *to = find_column(r, setting->field);
     if (to == NULL)
-        return fail_setting(setting, setting->text, "no file is given for this field", error);
+        return fail_setting(setting, setting->field,
+                            r->inputs.format != NULL ? "requires --compress for this field"
+                                                     : "no file is given for this field",
+                            error);
     if (setting->option->id == OPTION_COMPRESS)
-        return apply_compress(setting, to, value, error);
+        return apply_compress(setting, to, setting->value, error);
     if (setting->option->id == OPTION_DICTIONARY)
-        return apply_dictionary(setting, to, value, error);
+        return apply_dictionary(setting, to, setting->value, error);
     if (to->compression == LX_COMPRESSION_RAW)
         return fail_setting(setting, to->field, "requires --compress F=flate or F=zstd", error);
-    return set_level(value, to, error);
+    return set_level(setting->value, to, error);
 }
 
 /** Applies the settings: first the compressions, then the levels of all fields, which the levels of
  * single fields override. */
-static lx_status apply_settings(request *r, lx_error *error)
+static lx_status apply_settings(import_request *r, lx_error *error)
 {
     lx_status status = LX_OK;
     for (int turn = 0; turn < 3; turn++) {
         for (size_t i = 0; status == LX_OK && i < r->setting_count; i++) {
-            const struct setting *setting = &r->settings[i];
-            bool all = setting->option->id == OPTION_LEVEL && strchr(setting->text, '=') == NULL;
-            if (turn == (setting->option->id == OPTION_COMPRESS ? 0 : all ? 1 : 2))
+            const import_setting *setting = &r->settings[i];
+            if (turn == (setting->option->id == OPTION_COMPRESS ? 0
+                         : setting->field == NULL               ? 1
+                                                                : 2))
                 status = apply_setting(r, setting, error);
         }
     }
     return status;
 }
 
-static lx_status check_request(request *r, lx_error *error)
+/** With --format, the fields are not known yet: --compress names those that get settings. */
+static lx_status name_columns(import_request *r, lx_error *error)
+{
+    for (size_t i = 0; i < r->setting_count; i++) {
+        const import_setting *setting = &r->settings[i];
+        if (setting->option->id != OPTION_COMPRESS || find_column(r, setting->field) != NULL)
+            continue;
+        column *more = realloc(r->columns, (r->count + 1) * sizeof *more);
+        if (more == NULL)
+            return fail_memory(error, "a field");
+        r->columns = more;
+        more[r->count++] = (column){.field = setting->field};
+    }
+    return LX_OK;
+}
+
+static lx_status check_inputs(import_request *r, lx_error *error)
+{
+    const import_inputs *inputs = &r->inputs;
+    if (r->count != 0)
+        return lx_fail(error, LX_ERR_ARGUMENT, "--format cannot be combined with --idx and --npy");
+    if (inputs->input_count == 0)
+        return lx_fail(error, LX_ERR_ARGUMENT, "no FILE is given after DIR");
+    if (inputs->resume && r->replace)
+        return lx_fail(error, LX_ERR_ARGUMENT, "--resume and --replace are mutually exclusive");
+    return name_columns(r, error);
+}
+
+static lx_status check_arrays(import_request *r, lx_error *error)
+{
+    if (r->inputs.input_count != 0 && !r->inputs_given)
+        return command_take_directory(&r->path, r->inputs.inputs[0], error); /* a second one */
+    if (r->inputs_given)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--field, --option, --on-bad and --resume require --format");
+    if (r->count == 0)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "no field is given: use --idx F=FILE, --npy F=FILE, or --format and files");
+    return LX_OK;
+}
+
+static lx_status check_request(import_request *r, lx_error *error)
 {
     lx_status status = command_need_directory(r->path, error);
-    if (status == LX_OK && r->count == 0)
-        status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "no field is given: use --idx F=FILE or --npy F=FILE");
+    if (status == LX_OK)
+        status = r->inputs.format != NULL ? check_inputs(r, error) : check_arrays(r, error);
     if (status == LX_OK && r->append && r->replace)
         status = lx_fail(error, LX_ERR_ARGUMENT, "--append and --replace are mutually exclusive");
     if (status == LX_OK && r->append && (r->setting_count != 0 || r->chunk_given))
@@ -273,140 +375,34 @@ static lx_status check_request(request *r, lx_error *error)
     return status == LX_OK ? apply_settings(r, error) : status;
 }
 
-/* ---- importing */
-
-static lx_status fill_writer_options(const request *r, const importer *job, lx_error *error)
-{
-    /* The single commit at the end must be durable when success is reported. */
-    lx_status status = lx_writer_options_set_durability(job->options, LX_DURABILITY_FULL, error);
-    if (status == LX_OK && r->chunk_given)
-        status = lx_writer_options_set_chunk_limits(job->options, r->chunk_records, r->chunk_bytes,
-                                                    error);
-    if (status == LX_OK)
-        status = lx_writer_options_set_executor(job->options, job->executor, error);
-    return status;
-}
-
-static lx_status print_json(const request *r, const importer *job, double seconds, lx_error *error)
-{
-    json_t *fields = json_array();
-    for (size_t i = 0; i < job->count; i++)
-        json_array_append_new(fields, json_string(job->columns[i].field));
-    return report_print(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "path", report_text(job->path),
-                  "records", report_number(job->length - job->first), "length",
-                  report_number(job->length), "fields", fields, "bytes", report_number(job->bytes),
-                  "seconds", seconds, "sealed", r->seal, "former",
-                  r->former != NULL ? report_text(r->former) : json_null()),
-        error);
-}
-
-static lx_status print_summary(const request *r, const importer *job, lx_error *error)
-{
-    char size[REPORT_SIZE_TEXT];
-    double seconds = progress_seconds(job->bar);
-    if (r->json)
-        return print_json(r, job, seconds, error);
-    if (r->quiet)
-        return LX_OK;
-    printf("%s: imported %" PRIu64 " records (%s) in %.1f s", job->path, job->length - job->first,
-           report_size(job->bytes, size), seconds);
-    if (r->append)
-        printf("; %" PRIu64 " in total", job->length);
-    printf("%s\n", r->seal ? "; sealed" : "");
-    return LX_OK;
-}
-
-/** The import has succeeded and must not be repeated: if the old dataset could not be removed, this
- * causes only a warning. */
-static lx_status warn(request *r, const directory_swap *other, lx_error *error)
-{
-    bool read = other->why.status == LX_ERR_BUSY;
-    fprintf(stderr, "loaderx import: warning: %s: the replaced dataset was moved here %s%s\n",
-            other->former, read ? "because it is in use" : "because it could not be removed: ",
-            read ? "; when it is no longer in use, remove it with 'rm -r'" : other->why.message);
-    r->former = strdup(other->former);
-    return r->former != NULL ? LX_OK : fail_memory(error, "a name");
-}
-
-/** Imports into a new directory, then swaps it with the dataset. */
-static lx_status replace(request *r, importer *job, lx_error *error)
-{
-    directory_swap other;
-    const char *path = job->path;
-    lx_status status = directory_swap_begin(&other, path, error);
-    if (status == LX_OK) {
-        job->path = other.made;
-        status = importer_run(job, error);
-        job->path = path;
-    }
-    if (status == LX_OK)
-        status = directory_swap_finish(&other, error);
-    progress_clear(job->bar);
-    if (status == LX_OK && other.kept)
-        status = warn(r, &other, error);
-    directory_swap_end(&other);
-    return status;
-}
-
-static lx_status do_request(request *r, lx_error *error)
-{
-    progress bar;
-    importer job = {.path = r->path,
-                    .append = r->append,
-                    .seal = r->seal,
-                    .columns = r->columns,
-                    .count = r->count,
-                    .bar = &bar};
-    lx_status status = LX_OK;
-    interrupt_catch();
-    progress_begin(&bar, "import", r->quiet);
-    for (size_t i = 0; status == LX_OK && i < r->count; i++)
-        status = column_open(&r->columns[i], error);
-    if (status == LX_OK)
-        status = threads_open(&r->threads, &job.executor, error);
-    if (status == LX_OK && (job.options = lx_writer_options_new()) == NULL)
-        status = fail_memory(error, "a writer");
-    if (status == LX_OK)
-        status = fill_writer_options(r, &job, error);
-    if (status == LX_OK)
-        status = r->replace ? replace(r, &job, error) : importer_run(&job, error);
-    progress_clear(&bar);
-    advise(error, LX_ERR_CANCELED, "nothing was imported");
-    if (status == LX_OK)
-        status = print_summary(r, &job, error);
-    lx_writer_options_free(job.options);
-    lx_executor_close(job.executor);
-    return status;
-}
-
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    request r = {.chunk_records = (uint64_t)1 << 20, .chunk_bytes = (uint64_t)1 << 30};
+    import_request r = {.chunk_records = (uint64_t)1 << 20, .chunk_bytes = (uint64_t)1 << 30};
     const command_line line = {take_option, take_argument, &r};
     lx_status status = command_parse(&import_command, argc, argv, &line, error);
     if (status == LX_OK)
         status = check_request(&r, error);
     if (status == LX_OK)
-        status = do_request(&r, error);
-    for (size_t i = 0; i < r.count; i++)
-        column_close(&r.columns[i]);
-    free(r.columns);
-    free(r.settings);
-    free(r.former);
+        status = import_request_run(&r, error);
+    import_request_end(&r);
     return status;
 }
 
 const command import_command = {
     .name = "import",
-    .arguments = "DIR --idx F=FILE | --npy F=FILE ... [OPTION...]",
-    .summary = "import arrays from files into a dataset",
+    .arguments = "DIR --idx F=FILE | --npy F=FILE ... [OPTION...]\n"
+                 "       loaderx import DIR --format FORMAT FILE... [OPTION...]",
+    .summary = "import files into a dataset",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes =
-        "Each array has one record per element of its first axis, and all files must have the\n"
-        "same number of records. Either all records are imported, durably, or none are. DIR\n"
-        "must not exist or must be empty, unless --append or --replace is used. --append\n"
+        "--idx and --npy: each array has one record per element of its first axis, and all files\n"
+        "must have the same number of records. Either all records are imported, durably, or\n"
+        "none are.\n\n"
+        "--format: each FILE has many records, whose fields are found in the first ones; - is\n"
+        "the standard input. The import commits from time to time: after an interruption,\n"
+        "--resume continues. F=* of --compress is each field of bytes.\n\n"
+        "DIR must not exist or must be empty, unless --append or --replace is used. --append\n"
         "requires an existing dataset; --replace creates the new dataset as DIR.new, which\n"
         "replaces an existing dataset when it is complete. Files may be gzipped, regardless of\n"
         "their names, and may be pipes.\n",
@@ -414,5 +410,7 @@ const command import_command = {
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"
         "  loaderx import tokens --npy ids=ids.npy --compress ids=zstd --level 9 --dictionary ids\n"
-        "  loaderx import fashion --append --idx data=more-images.gz --idx label=more-labels.gz\n",
+        "  loaderx import fashion --append --idx data=more-images.gz --idx label=more-labels.gz\n"
+        "  loaderx import reviews --format jsonl reviews-*.jsonl.gz --field stars=float32\n"
+        "  loaderx import photos --format tar shard-*.tar --on-bad skip --resume\n",
     .run = run};

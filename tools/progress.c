@@ -50,9 +50,14 @@ double progress_seconds(const progress *bar)
 static void tell(const progress *bar, uint64_t done, uint64_t total, uint64_t bytes, char *text,
                  size_t size)
 {
-    char speed[REPORT_SIZE_TEXT];
+    char speed[REPORT_SIZE_TEXT], amount[REPORT_SIZE_TEXT];
     double seconds = progress_seconds(bar), share = total != 0 ? (double)done / (double)total : 1;
     double left = share > 0 ? seconds / share - seconds : 0;
+    if (total == UINT64_MAX) { /* of a pipe, whose bytes are counted */
+        snprintf(text, size, " %s  %s/s", report_size(done, amount),
+                 report_size((uint64_t)((double)bytes / seconds), speed));
+        return;
+    }
     long rest = left < SECONDS_MOST ? (long)left : SECONDS_MOST;
     report_size((uint64_t)((double)bytes / seconds), speed);
     snprintf(text, size, " %3.0f%%  %" PRIu64 "/%" PRIu64 "%s%s%s  %ld:%02ld left", share * 100,
@@ -72,7 +77,7 @@ void progress_update(progress *bar, uint64_t done, uint64_t total, uint64_t byte
     int room = width - (int)strlen(bar->job) - (int)strlen(text) - 4;
     room = room > BAR_MOST ? BAR_MOST : room;
     int part = total != 0 ? (int)((double)done / (double)total * room) : room;
-    if (room >= BAR_LEAST)
+    if (room >= BAR_LEAST && total != UINT64_MAX)
         fprintf(stderr, "\r\033[K%s [%.*s%.*s]%s", bar->job, part, full, room - part, empty, text);
     else
         fprintf(stderr, "\r\033[K%.*s", width - 1, text);

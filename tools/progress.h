@@ -21,7 +21,8 @@ typedef struct progress {
 /** Starts an operation, whose name is @p job. */
 void progress_begin(progress *bar, const char *job, bool quiet);
 
-/** Updates the bar, at most about ten times a second; @p bytes is the amount processed so far. */
+/** Updates the bar, at most about ten times a second; @p bytes is the amount processed so far. If
+ * @p total is UINT64_MAX, it is unknown, and @p done is a number of bytes. */
 void progress_update(progress *bar, uint64_t done, uint64_t total, uint64_t bytes);
 
 /** Removes the bar, before other output or at the end. */

@@ -74,9 +74,9 @@ LX_API void lx_importer_free(lx_importer *importer);
 /**
  * Sets the format of the inputs.
  *
- * @retval LX_OK               Success.
- * @retval LX_ERR_UNSUPPORTED  No format has this name; the error lists the names.
- * @retval LX_ERR_ARGUMENT     A pointer is NULL.
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  No format has this name, and the error lists the names; or a pointer is
+ *                          NULL.
  */
 LX_API lx_status lx_importer_set_format(lx_importer *importer, const char *name, lx_error *error);
 

@@ -18,7 +18,7 @@ lx_status lx__format_find(const char *name, const lx__format_class **format, lx_
             return LX_OK;
         }
     }
-    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED, "unknown format '%.64s': use", name);
+    lx_status status = lx_fail(error, LX_ERR_ARGUMENT, "unknown format '%.64s': use", name);
     for (size_t i = 0; i < FORMATS; i++)
         lx__error_append(error, "%s %s", i != 0 ? "," : "", formats[i]->name);
     return status;

@@ -2,6 +2,7 @@
 /* Scenarios of importers: of each format, and of an import that continues. */
 #include "scenario.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <loaderx/import.h>
@@ -77,7 +78,94 @@ static void read_texts(struct run *run)
     unlink(input);
 }
 
+static void write_words(const char *path)
+{
+    FILE *file = need(fopen(path, "w"));
+    fprintf(file, "id,text\n");
+    for (int i = 0; i < LINES; i++)
+        fprintf(file, "%d,\"a \"\"%d\"\"\"\n", i, i * i);
+    if (fclose(file) != 0)
+        abort();
+}
+
+/** Adds a member with a content of four bytes. */
+static void write_member(FILE *file, const char *name)
+{
+    char block[1024] = {0};
+    unsigned sum = 0;
+    snprintf(block, 100, "%s", name);
+    snprintf(block + 124, 12, "%011o", 4);
+    memset(block + 148, ' ', 8);
+    for (int i = 0; i < 512; i++)
+        sum += (unsigned char)block[i];
+    snprintf(block + 148, 8, "%06o", sum);
+    memcpy(block + 512, "1234", 4);
+    if (fwrite(block, sizeof block, 1, file) != 1)
+        abort();
+}
+
+static void write_archive(const char *path)
+{
+    char name[100], zeros[1024] = {0};
+    FILE *file = need(fopen(path, "w"));
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "%d.cls", i);
+        write_member(file, name);
+        snprintf(name, sizeof name, "%d.txt", i);
+        write_member(file, name);
+    }
+    if (fwrite(zeros, sizeof zeros, 1, file) != 1 || fclose(file) != 0)
+        abort();
+}
+
+static void read_words(struct run *run)
+{
+    char input[400], output[400];
+    snprintf(input, sizeof input, "%s.input", run->path);
+    snprintf(output, sizeof output, "%s.imported", run->path);
+    inject_disarm();
+    write_words(input);
+    inject_rearm();
+    import(run, "csv", NULL, input, output);
+    clean(output);
+    unlink(input);
+}
+
+static void read_archive(struct run *run)
+{
+    char input[400], output[400];
+    snprintf(input, sizeof input, "%s.input", run->path);
+    snprintf(output, sizeof output, "%s.imported", run->path);
+    inject_disarm();
+    write_archive(input);
+    inject_rearm();
+    import(run, "tar", "key", input, output);
+    clean(output);
+    unlink(input);
+}
+
+/** The folder is the one that contains the archive. */
+static void read_folder(struct run *run)
+{
+    char input[400], inside[450], output[400];
+    snprintf(input, sizeof input, "%s.input", run->path);
+    snprintf(inside, sizeof inside, "%s/class", input);
+    snprintf(output, sizeof output, "%s.imported", run->path);
+    inject_disarm();
+    if (mkdir(input, 0777) != 0 || mkdir(inside, 0777) != 0)
+        abort();
+    snprintf(inside, sizeof inside, "%s/class/a.x", input);
+    write_archive(inside);
+    inject_rearm();
+    import(run, "folder", "extensions", input, output);
+    clean(output);
+    tree_remove(input);
+}
+
 const struct scenario import_scenarios[] = {
     {"import-texts", NULL, false, read_texts},
+    {"import-words", NULL, false, read_words},
+    {"import-archive", NULL, false, read_archive},
+    {"import-folder", NULL, false, read_folder},
     {NULL, NULL, false, NULL},
 };
