@@ -186,7 +186,7 @@ static lx_status export_target(request *r, lx_dataset *dataset, target *to, cons
         status = lx_dataset_export_npy(dataset, field, to->path, chosen, &to->done, error);
     lx_export_options_free(chosen);
     progress_clear(&r->bar);
-    if (!to->files && lx_schema_get_field(lx_dataset_get_schema(dataset), field)->dtype == LX_BYTES)
+    if (!to->files && lx_schema_get_field(lx_dataset_get_schema(dataset), field)->size == LX_NONE)
         advise(error, LX_ERR_ARGUMENT, "use --files to write each record to a file");
     advise(error, LX_ERR_EXISTS, "export to another folder");
     advise(error, LX_ERR_CORRUPT,

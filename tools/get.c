@@ -134,18 +134,21 @@ static lx_status write_record(getting *g, uint64_t index, uint64_t size, lx_erro
 
 static void print_record(const getting *g, uint64_t index, uint64_t size)
 {
-    bool short_text = size == LX_NONE || size == 0 ||
-                      (g->field->ndim == 0 && !g->request->hex && g->field->dtype != LX_BYTES);
+    lx_dtype dtype = g->field->dtype;
+    bool bytes = g->request->hex || dtype == LX_BYTES || dtype == LX_IMAGE;
+    bool short_text = size == LX_NONE || size == 0 || (g->field->ndim == 0 && !bytes);
     if (g->labelled)
         fprintf(g->to, "%" PRIu64 ":%c", index, short_text ? ' ' : '\n');
     if (size == LX_NONE)
         fputs("missing\n", g->to);
     else if (size == 0)
         fputs("empty\n", g->to);
-    else if (g->request->hex || g->field->dtype == LX_BYTES)
+    else if (bytes)
         value_dump(g->buffer, size, g->to);
+    else if (lx_dtype_is_bytes(dtype))
+        value_print_text(g->buffer, size, g->to);
     else
-        value_print(g->field, g->buffer, g->to);
+        value_print(g->field, g->buffer, size, g->to);
 }
 
 /* ---- several records */
@@ -279,7 +282,7 @@ static lx_status get_npy(getting *g, lx_error *error)
     const char *path = g->request->npy_path;
     struct stat about;
     uint64_t count;
-    if (g->field->dtype == LX_BYTES)
+    if (g->field->size == LX_NONE)
         return lx_fail(
             error, LX_ERR_ARGUMENT,
             "the records of field '%s' vary in length and do not form an array: use --raw",
@@ -348,7 +351,7 @@ const command get_command = {
     .option_count = sizeof options / sizeof *options,
     .notes = "INDEX is a number, counted from the end if negative, or a range A:B that excludes\n"
              "B, as in Python. A single number is printed in decimal, an array with one line per\n"
-             "row of its last axis, and bytes in hexadecimal and as text.\n",
+             "row of its last axis, str and json as text, and bytes and images in hexadecimal.\n",
     .examples = "  loaderx get fashion 0 --field label\n"
                 "  loaderx get fashion -3: --field data --hex\n"
                 "  loaderx get fashion 0:1000 --field data --npy first.npy\n",

@@ -58,6 +58,7 @@ static bool fits(const lx_field *field, const array_header *header)
 static lx_status check_field(const lx_field *field, const column *given, lx_error *error)
 {
     char theirs[128], ours[128];
+    bool bytes = lx_dtype_is_bytes(field->dtype);
     if (fits(field, &given->header))
         return LX_OK;
     const lx_field shown = {.ndim = given->header.ndim, .shape = given->header.shape};
@@ -65,8 +66,8 @@ static lx_status check_field(const lx_field *field, const column *given, lx_erro
         lx_fail(error, LX_ERR_MISMATCH,
                 "the records are %s of shape %s, but those of the dataset are %s%s%s",
                 lx_dtype_get_name(given->header.dtype), report_shape(&shown, ours, sizeof ours),
-                lx_dtype_get_name(field->dtype), field->dtype != LX_BYTES ? " of shape " : "",
-                field->dtype != LX_BYTES ? report_shape(field, theirs, sizeof theirs) : "");
+                lx_dtype_get_name(field->dtype), bytes ? "" : " of shape ",
+                bytes ? "" : report_shape(field, theirs, sizeof theirs));
     lx_error_locate(error, given->path, given->field, LX_NONE, LX_NONE);
     return status;
 }

@@ -27,8 +27,10 @@ char *report_shape(const lx_field *field, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "(");
     for (size_t i = 0; i < field->ndim && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64, i != 0 ? ", " : "",
-                                 field->shape[i]);
+        used += field->shape[i] == LX_NONE
+                    ? (size_t)snprintf(text + used, size - used, "varies")
+                    : (size_t)snprintf(text + used, size - used, "%s%" PRIu64, i != 0 ? ", " : "",
+                                       field->shape[i]);
     if (used < size)
         snprintf(text + used, size - used, "%s)", field->ndim == 1 ? "," : "");
     return text;

@@ -80,7 +80,8 @@ static json_t *field_json(const lx_field *field, const lx_field_stats *sums, dou
 {
     json_t *shape = json_array();
     for (size_t i = 0; i < field->ndim; i++)
-        json_array_append_new(shape, report_number(field->shape[i]));
+        json_array_append_new(shape, field->shape[i] == LX_NONE ? json_null()
+                                                                : report_number(field->shape[i]));
     return json_pack(
         "{s:s, s:s, s:o, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
         field->name, "dtype", lx_dtype_get_name(field->dtype), "shape", shape, "compress",
@@ -148,7 +149,7 @@ static lx_status add_field(table *t, const lx_field *field, const lx_field_stats
         return LX_ERR_NOMEM;
     snprintf(cells[0], TABLE_CELL, "%s", field->name);
     snprintf(cells[1], TABLE_CELL, "%s", lx_dtype_get_name(field->dtype));
-    if (field->dtype != LX_BYTES)
+    if (!lx_dtype_is_bytes(field->dtype))
         report_shape(field, cells[2], TABLE_CELL);
     else
         snprintf(cells[2], TABLE_CELL, "varies");

@@ -9,11 +9,15 @@
 
 /* Bytes per line of a dump. */
 #define DUMP_LINE 16
-/* binary16: bits of the fraction, and the exponent of the smallest normal number. */
-#define HALF_BITS 10
-#define HALF_LEAST (-14)
 /* Number of digits that is enough to distinguish any two float64 numbers. */
 #define REAL_DIGITS 17
+
+/** A floating-point format of at most 16 bits: a sign, an exponent and a fraction. */
+typedef struct narrow_format {
+    int exponent_bits, fraction_bits;
+    bool infinite; /**< The highest exponent means infinity or NaN. If false, only a number whose
+                        bits are all ones, except for the sign, is NaN. */
+} narrow_format;
 
 static uint64_t load(const void *element, size_t size)
 {
@@ -31,29 +35,50 @@ static int64_t load_signed(const void *element, size_t size)
     return (int64_t)((word ^ sign) - sign);
 }
 
-/** Converts an IEEE 754 binary16 number exactly. */
-static double load_half(const void *element)
+/** Returns the format of a type; NULL for float32, float64 and the parts of complex numbers. */
+static const narrow_format *narrow_format_of(lx_dtype dtype)
 {
-    unsigned word = (unsigned)load(element, 2);
-    int exponent = (int)(word >> 10 & 0x1f);
-    double fraction = word & 0x3ff, value;
-    if (exponent == 0x1f)
-        value = fraction == 0 ? INFINITY : NAN;
-    else if (exponent == 0)
-        value = ldexp(fraction, -24);
-    else
-        value = ldexp(fraction + 1024, exponent - 25);
-    return word & 0x8000 ? -value : value;
+    static const narrow_format half = {5, 10, true}, bfloat16 = {8, 7, true},
+                               e4m3fn = {4, 3, false}, e5m2 = {5, 2, true};
+    return dtype == LX_FLOAT16         ? &half
+           : dtype == LX_BFLOAT16      ? &bfloat16
+           : dtype == LX_FLOAT8_E4M3FN ? &e4m3fn
+           : dtype == LX_FLOAT8_E5M2   ? &e5m2
+                                       : NULL;
 }
 
-static double load_real(const void *element, size_t size)
+static int bias_of(const narrow_format *format)
+{
+    return (1 << (format->exponent_bits - 1)) - 1;
+}
+
+/** Converts a number exactly. */
+static double load_narrow(const void *element, const narrow_format *format)
+{
+    int exponent_mask = (1 << format->exponent_bits) - 1, bits = format->fraction_bits;
+    int word = (int)load(element, (size_t)(format->exponent_bits + bits + 1) / 8);
+    int exponent = word >> bits & exponent_mask, fraction = word & ((1 << bits) - 1);
+    bool highest = exponent == exponent_mask, negative = word >> bits >> format->exponent_bits;
+    double value;
+    if (highest && (format->infinite ? fraction != 0 : fraction == (1 << bits) - 1))
+        value = NAN;
+    else if (highest && format->infinite)
+        value = INFINITY;
+    else if (exponent == 0)
+        value = ldexp(fraction, 1 - bias_of(format) - bits);
+    else
+        value = ldexp(fraction + (1 << bits), exponent - bias_of(format) - bits);
+    return negative ? -value : value;
+}
+
+static double load_real(const void *element, size_t size, const narrow_format *format)
 {
     uint64_t word = load(element, size);
     uint32_t low = (uint32_t)word;
     double value;
     float narrow;
-    if (size == 2)
-        return load_half(element);
+    if (format != NULL)
+        return load_narrow(element, format);
     if (size == 4) {
         memcpy(&narrow, &low, sizeof narrow);
         return (double)narrow;
@@ -62,40 +87,39 @@ static double load_real(const void *element, size_t size)
     return value;
 }
 
-/** Whether @p value is the binary16 number nearest to @p read, which means that the two differ by
- * less than half a step. Below a power of two, steps are half as wide. */
-static bool rounds_to_half(double read, double value)
+/** Whether @p value is the number of a format that is nearest to @p read, which means that the two
+ * differ by less than half a step. Below a power of two, steps are half as wide. */
+static bool rounds_to(const narrow_format *format, double read, double value)
 {
-    int exponent;
+    int exponent, least = 1 - bias_of(format);
     double fraction = frexp(fabs(value), &exponent);
-    bool normal = exponent - 1 > HALF_LEAST;
-    double step = ldexp(1, (normal ? exponent - 1 : HALF_LEAST) - HALF_BITS);
+    bool normal = exponent - 1 > least;
+    double step = ldexp(1, (normal ? exponent - 1 : least) - format->fraction_bits);
     if (normal && fraction == .5 && fabs(read) < fabs(value))
         step /= 2;
     return read == value || fabs(read - value) < step / 2;
 }
 
-/** Whether parsing @p text results in @p value, in a type of @p size bytes. */
-static bool gives_back(const char *text, double value, size_t size)
+/** Whether parsing @p text results in @p value, in a type of @p size bytes or in @p format. */
+static bool gives_back(const char *text, double value, size_t size, const narrow_format *format)
 {
-    if (size == 8)
-        return strtod(text, NULL) == value;
-    if (size == 4)
-        return strtof(text, NULL) == (float)value;
-    return rounds_to_half(strtod(text, NULL), value);
+    if (format != NULL)
+        return rounds_to(format, strtod(text, NULL), value);
+    return size == 8 ? strtod(text, NULL) == value : strtof(text, NULL) == (float)value;
 }
 
 /** If @p plus is set, the text always has a sign. */
-static size_t format_real(const void *element, size_t size, bool plus, char *text)
+static size_t format_real(const void *element, size_t size, const narrow_format *format, bool plus,
+                          char *text)
 {
-    double value = load_real(element, size);
+    double value = load_real(element, size, format);
     const char *sign = plus && !signbit(value) ? "+" : "";
     size_t length;
     if (isnan(value))
         return (size_t)snprintf(text, VALUE_TEXT / 2, "%snan", plus ? "+" : "");
     for (int digits = 1;; digits++) {
         length = (size_t)snprintf(text, VALUE_TEXT / 2, "%s%.*g", sign, digits, value);
-        if (digits == REAL_DIGITS || gives_back(text, value, size))
+        if (digits == REAL_DIGITS || gives_back(text, value, size, format))
             return length;
     }
 }
@@ -104,11 +128,59 @@ static size_t format_complex(const void *element, size_t size, char *text)
 {
     size_t used = 1;
     text[0] = '(';
-    used += format_real(element, size, false, text + used);
-    used += format_real((const char *)element + size, size, true, text + used);
+    used += format_real(element, size, NULL, false, text + used);
+    used += format_real((const char *)element + size, size, NULL, true, text + used);
     memcpy(text + used, "j)", 3);
     return used + 2;
 }
+
+/* ---- dates and times */
+
+/** Divides and rounds down; returns the remainder, which is not negative. */
+static int64_t divide(int64_t number, int64_t by, int64_t *quotient)
+{
+    *quotient = number / by - (number % by < 0);
+    return number - *quotient * by;
+}
+
+/** Formats a number of days since 1970-01-01 in the proleptic Gregorian calendar. Counts days from
+ * the first of March of the year 0, in cycles of 400 years, as civil_from_days() of H. Hinnant. */
+static size_t format_day(int64_t days, char *text)
+{
+    int64_t cycle, day = divide(days, 146097, &cycle) + 135080; /* 1970-01-01 is in cycle 4 */
+    cycle += day < 146097 ? 4 : 5;
+    day -= day < 146097 ? 0 : 146097;
+    int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    int64_t of_year = day - (365 * year + year / 4 - year / 100);
+    int64_t march = (5 * of_year + 2) / 153; /* months since March */
+    int64_t month = march < 10 ? march + 3 : march - 9;
+    return (size_t)snprintf(text, VALUE_TEXT, "%04" PRId64 "-%02" PRId64 "-%02" PRId64,
+                            year + 400 * cycle + (month <= 2), month,
+                            of_year - (153 * march + 2) / 5 + 1);
+}
+
+/** Formats a time as NumPy does. @p digits is the number of decimal places of a second, or -1 if
+ * the number counts days. */
+static size_t format_time(int64_t count, int digits, char *text)
+{
+    int64_t unit = 1, seconds, days;
+    if (count == INT64_MIN)
+        return (size_t)snprintf(text, VALUE_TEXT, "NaT");
+    if (digits < 0)
+        return format_day(count, text);
+    for (int i = 0; i < digits; i++)
+        unit *= 10;
+    int64_t part = divide(count, unit, &seconds), second = divide(seconds, 86400, &days);
+    size_t used = format_day(days, text);
+    used += (size_t)snprintf(text + used, VALUE_TEXT - used,
+                             "T%02" PRId64 ":%02" PRId64 ":%02" PRId64, second / 3600,
+                             second / 60 % 60, second % 60);
+    if (digits != 0)
+        used += (size_t)snprintf(text + used, VALUE_TEXT - used, ".%0*" PRId64, digits, part);
+    return used;
+}
+
+/* ---- elements */
 
 size_t value_format(lx_dtype dtype, const void *element, char *text)
 {
@@ -122,6 +194,9 @@ size_t value_format(lx_dtype dtype, const void *element, char *text)
     case LX_INT64:
         return (size_t)snprintf(text, VALUE_TEXT, "%" PRId64, load_signed(element, size));
     case LX_BYTES:
+    case LX_STR:
+    case LX_JSON:
+    case LX_IMAGE:
     case LX_UINT8:
     case LX_UINT16:
     case LX_UINT32:
@@ -130,10 +205,23 @@ size_t value_format(lx_dtype dtype, const void *element, char *text)
     case LX_FLOAT16:
     case LX_FLOAT32:
     case LX_FLOAT64:
-        return format_real(element, size, false, text);
+    case LX_BFLOAT16:
+    case LX_FLOAT8_E4M3FN:
+    case LX_FLOAT8_E5M2:
+        return format_real(element, size, narrow_format_of(dtype), false, text);
     case LX_COMPLEX64:
     case LX_COMPLEX128:
         return format_complex(element, size / 2, text);
+    case LX_DATETIME64_D:
+        return format_time(load_signed(element, size), -1, text);
+    case LX_DATETIME64_S:
+        return format_time(load_signed(element, size), 0, text);
+    case LX_DATETIME64_MS:
+        return format_time(load_signed(element, size), 3, text);
+    case LX_DATETIME64_US:
+        return format_time(load_signed(element, size), 6, text);
+    case LX_DATETIME64_NS:
+        return format_time(load_signed(element, size), 9, text);
     }
     text[0] = '\0';
     return 0;
@@ -152,13 +240,14 @@ static size_t widest(const lx_field *field, const char *record, uint64_t count)
     return width;
 }
 
-void value_print(const lx_field *field, const void *record, FILE *to)
+void value_print(const lx_field *field, const void *record, uint64_t bytes, FILE *to)
 {
     char text[VALUE_TEXT];
     size_t size = lx_dtype_get_size(field->dtype);
-    uint64_t count = field->size / size;
-    uint64_t line = field->ndim != 0 ? field->shape[field->ndim - 1] : 1;
-    uint64_t plane = field->ndim > 1 ? line * field->shape[field->ndim - 2] : 0;
+    uint64_t count = bytes / size, line = field->ndim != 0 ? field->shape[field->ndim - 1] : 1;
+    uint64_t plane = field->ndim > 2 ? line * field->shape[field->ndim - 2] : 0;
+    if (line == LX_NONE)
+        line = count;
     size_t width = field->ndim != 0 ? widest(field, record, count) : 0;
     for (uint64_t i = 0; i < count; i++) {
         if (plane != 0 && i != 0 && i % plane == 0)
@@ -166,6 +255,22 @@ void value_print(const lx_field *field, const void *record, FILE *to)
         value_format(field->dtype, (const char *)record + i * size, text);
         fprintf(to, "%*s%c", (int)width, text, (i + 1) % line == 0 ? '\n' : ' ');
     }
+}
+
+void value_print_text(const char *text, uint64_t size, FILE *to)
+{
+    for (uint64_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        unsigned char next = i + 1 < size ? (unsigned char)text[i + 1] : 0;
+        bool two = c == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F */
+        if (two)
+            fprintf(to, "\\x%02x", (unsigned char)text[++i]);
+        else if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+            fprintf(to, "\\x%02x", c);
+        else
+            fputc(c, to);
+    }
+    fputc('\n', to);
 }
 
 void value_dump(const void *data, uint64_t size, FILE *to)

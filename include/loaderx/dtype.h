@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The types of array elements, with NumPy's names.
+ * @brief The types of values, with the names of NumPy and ml_dtypes.
  */
 #ifndef LOADERX_DTYPE_H
 #define LOADERX_DTYPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <loaderx/export.h>
@@ -14,14 +15,14 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_dtype Types of array elements
+ * @defgroup lx_dtype Types of values
  * @see lx_schema
  * @{
  */
 
 /**
- * Lists every element type: its constant, its value (part of the ABI), its name, and its size in
- * bytes.
+ * Lists every type: its constant, its value (part of the ABI), its name, and the size of an element
+ * in bytes.
  */
 #define LX_DTYPE_MAP(X)                                                                            \
     X(LX_BYTES, 0, "bytes", 1)                                                                     \
@@ -38,12 +39,34 @@ LX_BEGIN_DECLS
     X(LX_FLOAT32, 11, "float32", 4)                                                                \
     X(LX_FLOAT64, 12, "float64", 8)                                                                \
     X(LX_COMPLEX64, 13, "complex64", 8)                                                            \
-    X(LX_COMPLEX128, 14, "complex128", 16)
+    X(LX_COMPLEX128, 14, "complex128", 16)                                                         \
+    X(LX_BFLOAT16, 15, "bfloat16", 2)                                                              \
+    X(LX_FLOAT8_E4M3FN, 16, "float8_e4m3fn", 1)                                                    \
+    X(LX_FLOAT8_E5M2, 17, "float8_e5m2", 1)                                                        \
+    X(LX_DATETIME64_D, 18, "datetime64[D]", 8)                                                     \
+    X(LX_DATETIME64_S, 19, "datetime64[s]", 8)                                                     \
+    X(LX_DATETIME64_MS, 20, "datetime64[ms]", 8)                                                   \
+    X(LX_DATETIME64_US, 21, "datetime64[us]", 8)                                                   \
+    X(LX_DATETIME64_NS, 22, "datetime64[ns]", 8)                                                   \
+    X(LX_STR, 23, "str", 1)                                                                        \
+    X(LX_JSON, 24, "json", 1)                                                                      \
+    X(LX_IMAGE, 25, "image", 1)
 
 /**
- * The type of an element. Values are little-endian on every machine: in files, in the caller's
- * memory and in batches. A value of type #LX_BYTES is a byte string of any length. A value of any
- * other type is a dense array, and all values of a field have the same shape.
+ * The type of the elements of a value. Elements are little-endian on every machine: in files, in
+ * the caller's memory and in batches.
+ *
+ * - A value of type #LX_BYTES is a byte string of any length. #LX_STR is text in UTF-8 (RFC 3629),
+ *   #LX_JSON a JSON text in UTF-8 (RFC 8259) with at most 512 levels of nesting, and #LX_IMAGE an
+ *   encoded image, such as a JPEG. They are byte strings, too; writers and lx_dataset_verify()
+ *   check the content of texts and JSON, but not that of images.
+ * - A value of any other type is an array. The values of a dense field all have the same shape;
+ *   those of a ragged field differ in their first extent.
+ * - #LX_BFLOAT16, #LX_FLOAT8_E4M3FN and #LX_FLOAT8_E5M2 are the floating-point formats of
+ *   ml_dtypes, torch and JAX that have these names.
+ * - The types that begin with LX_DATETIME64_ count days, seconds, milliseconds, microseconds or
+ *   nanoseconds since 1970-01-01 as a signed 64-bit integer, without a time zone. The smallest
+ *   integer stands for no time (NaT).
  */
 typedef enum lx_dtype {
 #define LX_DTYPE_CONSTANT(name, value, text, size) name = value,
@@ -54,8 +77,14 @@ typedef enum lx_dtype {
 /** Returns the size of one element in bytes; 0 if the value is invalid. */
 LX_API size_t lx_dtype_get_size(lx_dtype dtype);
 
-/** Returns NumPy's name for a type, for example "uint8"; NULL if the value is invalid. */
+/**
+ * Returns the name of a type, for example "uint8" or "datetime64[ns]"; NULL if the value is
+ * invalid.
+ */
 LX_API const char *lx_dtype_get_name(lx_dtype dtype);
+
+/** Whether a value is a byte string: #LX_BYTES, #LX_STR, #LX_JSON or #LX_IMAGE. */
+LX_API bool lx_dtype_is_bytes(lx_dtype dtype);
 
 /**
  * Finds the type named @p name.

@@ -27,7 +27,9 @@ LX_BEGIN_DECLS
 #define LX_MAX_NPY_HEADER 2048
 
 /**
- * Formats the header of a version 1.0 .npy file for an array of records.
+ * Formats the header of a version 1.0 .npy file for an array of records. For bfloat16 and float8, the
+ * header says that elements are V2 or V1, as NumPy writes it for ml_dtypes: after numpy.load(), view
+ * the array as the type.
  *
  * @param[in]  field   A dense field.
  * @param[in]  length  The number of records.
@@ -54,7 +56,8 @@ typedef struct lx_npy_info {
 
 /**
  * Parses the header of an .npy file of version 1.0, 2.0 or 3.0. The array must be in C order or
- * have one axis, and its type must be an ::lx_dtype, in either byte order. The header need not come
+ * have one axis, and its type must be an ::lx_dtype other than bfloat16 and float8, in either byte
+ * order. The header need not come
  * from a trusted source: it may contain any bytes.
  *
  * @param[in]  data   The beginning of the file.

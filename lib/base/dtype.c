@@ -29,6 +29,11 @@ const char *lx_dtype_get_name(lx_dtype dtype)
     return NULL;
 }
 
+bool lx_dtype_is_bytes(lx_dtype dtype)
+{
+    return dtype == LX_BYTES || dtype == LX_STR || dtype == LX_JSON || dtype == LX_IMAGE;
+}
+
 lx_status lx_dtype_parse(const char *name, lx_dtype *dtype, lx_error *error)
 {
     if (name == NULL)

@@ -21,14 +21,33 @@
 /* The limit of version 1.0. Only a structured dtype, which is rejected, can need a longer dict. */
 #define DICT_MAX 65535
 
-/** NumPy's type codes: a kind and the number of bytes per element. */
+/** NumPy's type codes: a kind and the number of bytes per element. For the types of ml_dtypes, NumPy
+ * writes V and the number of bytes, which does not say which type it is. */
 static const struct {
     const char *code;
     lx_dtype dtype;
-} types[] = {{"b1", LX_BOOL},      {"i1", LX_INT8},       {"i2", LX_INT16},   {"i4", LX_INT32},
-             {"i8", LX_INT64},     {"u1", LX_UINT8},      {"u2", LX_UINT16},  {"u4", LX_UINT32},
-             {"u8", LX_UINT64},    {"f2", LX_FLOAT16},    {"f4", LX_FLOAT32}, {"f8", LX_FLOAT64},
-             {"c8", LX_COMPLEX64}, {"c16", LX_COMPLEX128}};
+} types[] = {{"b1", LX_BOOL},
+             {"i1", LX_INT8},
+             {"i2", LX_INT16},
+             {"i4", LX_INT32},
+             {"i8", LX_INT64},
+             {"u1", LX_UINT8},
+             {"u2", LX_UINT16},
+             {"u4", LX_UINT32},
+             {"u8", LX_UINT64},
+             {"f2", LX_FLOAT16},
+             {"f4", LX_FLOAT32},
+             {"f8", LX_FLOAT64},
+             {"c8", LX_COMPLEX64},
+             {"c16", LX_COMPLEX128},
+             {"M8[D]", LX_DATETIME64_D},
+             {"M8[s]", LX_DATETIME64_S},
+             {"M8[ms]", LX_DATETIME64_MS},
+             {"M8[us]", LX_DATETIME64_US},
+             {"M8[ns]", LX_DATETIME64_NS},
+             {"V2", LX_BFLOAT16},
+             {"V1", LX_FLOAT8_E4M3FN},
+             {"V1", LX_FLOAT8_E5M2}};
 #define TYPE_COUNT (sizeof types / sizeof *types)
 
 /* ---- writing */
@@ -205,6 +224,12 @@ static lx_status parse_dict(parser *p, lx_error *error)
 
 static lx_status find_dtype(const char *descr, lx_npy_info *npy, lx_error *error)
 {
+    if (descr[1] == 'V')
+        return lx_fail(
+            error, LX_ERR_UNSUPPORTED,
+            "the dtype '%s' does not say what the elements are: save bfloat16 and float8 "
+            "as float32, or append them with the Python package",
+            descr);
     if (strchr("<>|", descr[0]) != NULL)
         for (size_t i = 0; i < TYPE_COUNT; i++)
             if (strcmp(descr + 1, types[i].code) == 0 &&
@@ -219,7 +244,8 @@ static lx_status find_dtype(const char *descr, lx_npy_info *npy, lx_error *error
                        "save the array with a numeric dtype");
     return lx_fail(error, LX_ERR_UNSUPPORTED,
                    "the dtype '%s' is not supported: save the array as bool, int8 to int64, uint8 "
-                   "to uint64, float16 to float64, complex64 or complex128",
+                   "to uint64, float16 to float64, complex64, complex128, or datetime64 in D, s, "
+                   "ms, us or ns",
                    descr);
 }
 

@@ -18,6 +18,21 @@ START_TEST(converts_names_and_sizes_both_ways)
 }
 END_TEST
 
+START_TEST(tells_byte_strings_from_arrays)
+{
+    size_t strings = 0, all = 0;
+#define COUNT(name, value, text, size)                                                             \
+    strings += lx_dtype_is_bytes(name);                                                            \
+    all++;
+    LX_DTYPE_MAP(COUNT)
+    ck_assert_uint_eq(strings, 4);
+    ck_assert_uint_eq(all, LX_IMAGE + 1);
+    ck_assert(lx_dtype_is_bytes(LX_BYTES) && lx_dtype_is_bytes(LX_STR));
+    ck_assert(lx_dtype_is_bytes(LX_JSON) && lx_dtype_is_bytes(LX_IMAGE));
+    ck_assert(!lx_dtype_is_bytes((lx_dtype)99));
+}
+END_TEST
+
 START_TEST(rejects_unknown_dtypes_by_name)
 {
     lx_error error = LX_ERROR_INIT;
@@ -39,5 +54,5 @@ START_TEST(rejects_null_by_name)
 }
 END_TEST
 
-UNIT_MAIN("base/dtype", converts_names_and_sizes_both_ways, rejects_unknown_dtypes_by_name,
-          rejects_null_by_name)
+UNIT_MAIN("base/dtype", converts_names_and_sizes_both_ways, tells_byte_strings_from_arrays,
+          rejects_unknown_dtypes_by_name, rejects_null_by_name)

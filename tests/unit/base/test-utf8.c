@@ -46,4 +46,29 @@ START_TEST(validates_complete_texts)
 }
 END_TEST
 
-UNIT_MAIN("base/utf8", accepts_the_characters_of_rfc_3629, validates_complete_texts)
+/** Finds an invalid byte at any offset, whatever the length of the ASCII text around it. */
+START_TEST(finds_the_first_invalid_byte)
+{
+    for (size_t size = 0; size < 40; size++) {
+        char *text = malloc(size + 1); /* so that sanitizers detect an over-read */
+        memset(text, 'a', size);
+        ck_assert_uint_eq(lx__utf8_span(text, size), size);
+        for (size_t at = 0; at < size; at++) {
+            text[at] = '\xff';
+            ck_assert_uint_eq(lx__utf8_span(text, size), at);
+            text[at] = '\xc3';
+            ck_assert_uint_eq(lx__utf8_span(text, size), at);
+            if (at + 1 < size) {
+                text[at + 1] = '\xbc';
+                ck_assert_uint_eq(lx__utf8_span(text, size), size);
+                text[at + 1] = 'a';
+            }
+            text[at] = at % 3 != 0 ? 'a' : '\0';
+        }
+        free(text);
+    }
+}
+END_TEST
+
+UNIT_MAIN("base/utf8", accepts_the_characters_of_rfc_3629, validates_complete_texts,
+          finds_the_first_invalid_byte)
