@@ -29,6 +29,18 @@ LX_BEGIN_DECLS
  * lx_schema_add_field(schema, "label", LX_INT64, NULL, 0,
  *                     LX_COMPRESSION_RAW, &error);
  * @endcode
+ *
+ * The values of a field are of one of three kinds. In a **dense** field, all values are arrays of
+ * the same shape. In a **ragged** field, the first extent of the shape is #LX_NONE and varies from
+ * value to value; the other extents are fixed. In a **bytes** field, values are byte strings, texts,
+ * JSON or images (lx_dtype_is_bytes()). The sizes of values vary in ragged fields and in bytes
+ * fields. This example adds a field for any number of boxes, each with 4 coordinates:
+ *
+ * @code
+ * const uint64_t boxes[] = {LX_NONE, 4};
+ * lx_schema_add_field(schema, "boxes", LX_FLOAT32, boxes, 2,
+ *                     LX_COMPRESSION_RAW, &error);
+ * @endcode
  * @see lx_dtype, lx_error, lx_writer, lx_writer_add_field(), zrecord(5)
  * @{
  */
@@ -51,7 +63,7 @@ typedef enum lx_compression {
  */
 #define LX_MAX_FIELDS 4096
 /**
- * The maximum number of dimensions of a dense field, which is the limit of NumPy 1.x for arrays.
+ * The maximum number of dimensions of a value, which is the limit of NumPy 1.x for arrays.
  */
 #define LX_MAX_NDIM 32
 /** The maximum size of a value, in bytes. */
@@ -67,13 +79,13 @@ typedef enum lx_compression {
  */
 typedef struct lx_field {
     const char *name;           /**< The name; see lx_schema_add_field(). */
-    lx_dtype dtype;             /**< The type of the elements, or #LX_BYTES. */
-    size_t ndim;                /**< The number of dimensions of a value; 0 for a scalar and for
-                                     #LX_BYTES. */
-    const uint64_t *shape;      /**< @ref ndim extents in C order. The size of an element times all
-                                     nonzero extents is at most #LX_MAX_VALUE. */
-    uint64_t size;              /**< The size of a value in bytes; #LX_NONE for #LX_BYTES, whose
-                                     size varies. */
+    lx_dtype dtype;             /**< The type of the values. */
+    size_t ndim;                /**< The number of dimensions of a value; 0 for a scalar and for a
+                                     bytes field. */
+    const uint64_t *shape;      /**< @ref ndim extents in C order; the first is #LX_NONE in a ragged
+                                     field. The size of an element times all nonzero extents is at
+                                     most #LX_MAX_VALUE. */
+    uint64_t size;              /**< The size of a value in bytes; #LX_NONE if it varies. */
     lx_compression compression; /**< How values are stored. */
     uint32_t align;             /**< The alignment of values in chunks, in bytes: a power of two
                                      from 1 to 4096. */
@@ -82,6 +94,10 @@ typedef struct lx_field {
     int level;                  /**< The compression level; 0: the writer chooses it. */
     uint32_t dictionary;        /**< The maximum size in bytes of the field's dictionary; 0: the
                                      field has none, and a writer trains none. */
+    uint64_t item_size;         /**< The size in bytes of an item, which is a part of a value at one
+                                     index of the first dimension: 1 for a bytes field, and the size
+                                     of a value for a scalar. The size of a value is a multiple of
+                                     it. */
 } lx_field;
 
 /**
@@ -105,11 +121,12 @@ LX_API void lx_schema_free(lx_schema *schema);
  * @param[in] name         The name, which must be unique in the schema. It consists of 1 to
  *                         #LX_MAX_FIELD_NAME letters (A-Z and a-z), digits, underscores, dots and
  *                         hyphens, and must not start with a dot.
- * @param[in] dtype        The type of the elements of a dense field; #LX_BYTES for byte strings of
- *                         any length.
- * @param[in] shape        @p ndim extents in C order; NULL if @p ndim is 0.
+ * @param[in] dtype        The type of the values.
+ * @param[in] shape        @p ndim extents in C order; NULL if @p ndim is 0. If the first extent is
+ *                         #LX_NONE, it varies from value to value, and no other extent may be
+ *                         #LX_NONE or 0.
  * @param[in] ndim         The number of dimensions of a value, up to #LX_MAX_NDIM; 0 for a scalar
- *                         and for #LX_BYTES.
+ *                         and for a bytes field.
  * @param[in] compression  How values are stored.
  * @param[out] error       Receives the first failure; may be NULL.
  *

@@ -206,8 +206,10 @@ typedef struct lx_value {
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The record will be part of the next commit.
- * @retval LX_ERR_ARGUMENT  @p count is not the number of fields, a value does not have the size of
- *                          its field, or a pointer is NULL; nothing was appended.
+ * @retval LX_ERR_ARGUMENT  @p count is not the number of fields; a value does not have the size of
+ *                          its field or, in a ragged field, a multiple of the size of an item; a
+ *                          text is not UTF-8, or a #LX_JSON value is not JSON (the error reports
+ *                          the byte); or a pointer is NULL. Nothing was appended.
  * @retval LX_ERR_LIMIT     A value is larger than #LX_MAX_VALUE, or the dataset would have more
  *                          than 2^59 - 1 records, in which case nothing was appended; or no chunk
  *                          id is left, in which case recover as for #LX_ERR_IO.
@@ -228,12 +230,12 @@ LX_API lx_status lx_writer_append(lx_writer *writer, const lx_value *values, siz
  */
 typedef struct lx_values {
     const void *data;        /**< For a dense field, the values one after another, each of the
-                                  field's size; for #LX_BYTES, the bytes of all values. NULL if all
-                                  values are missing or, with @ref offsets, if all values are
+                                  field's size; for any other field, the bytes of all values. NULL
+                                  if all values are missing or, with @ref offsets, if all values are
                                   empty. */
-    const uint64_t *offsets; /**< For #LX_BYTES, count + 1 ascending offsets into @c data: value i
-                                  consists of the bytes [offsets[i], offsets[i + 1]). NULL for a
-                                  dense field. */
+    const uint64_t *offsets; /**< If values vary in size, count + 1 ascending offsets into @c data,
+                                  in bytes: value i consists of the bytes
+                                  [offsets[i], offsets[i + 1]). NULL for a dense field. */
     const uint8_t *present;  /**< One byte per record, which is 0 if the value is missing; NULL if
                                   no value is missing. */
 } lx_values;

@@ -49,11 +49,17 @@ lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, 
         return LX_OK;
     lx_status status = lx__entry_is_inline(entry) ? check_inline(entry, error)
                                                   : check_stored(entry, rules, error);
-    if (status == LX_OK && rules->size != LX_NONE && entry->logical != rules->size)
-        status = lx_fail(error, LX_ERR_CORRUPT,
-                         "a value has %u bytes, but the field has %llu-byte values", entry->logical,
-                         (unsigned long long)rules->size);
-    return status;
+    if (status != LX_OK)
+        return status;
+    if (rules->size != LX_NONE && entry->logical != rules->size)
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "a value has %u bytes, but the field has %llu-byte values", entry->logical,
+                       (unsigned long long)rules->size);
+    if (rules->size == LX_NONE && rules->item > 1 && entry->logical % rules->item != 0)
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "a value has %u bytes, which is not a multiple of the %u bytes of an item",
+                       entry->logical, rules->item);
+    return LX_OK;
 }
 
 static uint32_t crc_start(const lx__entry *entry, const lx__entry_rules *rules)

@@ -43,6 +43,7 @@ typedef struct lx__entry_rules {
     uint64_t size;          /**< Size of each value; LX_NONE if sizes vary. */
     const lx__codec *codec; /**< The codec of entries with physical < logical; NULL if all values
                                  are raw. */
+    uint32_t item; /**< If sizes vary, they are multiples of this number, unless it is 0. */
 } lx__entry_rules;
 
 static inline bool lx__entry_is_missing(const lx__entry *entry)

@@ -60,7 +60,7 @@ static lx_status read_feature_list(const json_t *features, const char *key, json
     return status;
 }
 
-/** Reads both feature lists. Rejects any mandatory feature, because this version supports none. */
+/** Reads both feature lists. Rejects mandatory features that this version does not support. */
 static lx_status read_features(const json_t *document, lx_error *error)
 {
     json_t *features, *must, *may;
@@ -69,11 +69,14 @@ static lx_status read_features(const json_t *document, lx_error *error)
         status = read_feature_list(features, "must", &must, error);
     if (status != LX_OK)
         return status;
-    if (json_array_size(must) != 0)
-        return lx_fail(error, LX_ERR_UNSUPPORTED,
-                       "the dataset requires the feature '%.64s', which this library lacks: use a "
-                       "newer version of the library",
-                       json_string_value(json_array_get(must, 0)));
+    for (size_t i = 0; i < json_array_size(must); i++) {
+        const char *name = json_string_value(json_array_get(must, i));
+        if (strcmp(name, LX__FEATURE_RAGGED) != 0)
+            return lx_fail(error, LX_ERR_UNSUPPORTED,
+                           "the dataset requires the feature '%.64s', which this library lacks: "
+                           "use a newer version of the library",
+                           name);
+    }
     return read_feature_list(features, "may", &may, error);
 }
 
@@ -100,9 +103,10 @@ static lx_status read_shape(const json_t *object, uint64_t *shape, size_t *ndim,
     *ndim = json_array_size(list);
     for (size_t i = 0; i < *ndim; i++) {
         const json_t *extent = json_array_get(list, i);
-        if (!json_is_integer(extent) || json_integer_value(extent) < 0)
-            return lx_fail(error, LX_ERR_CORRUPT, "\"shape\" must be a list of integers");
-        shape[i] = (uint64_t)json_integer_value(extent);
+        if (!json_is_null(extent) && (!json_is_integer(extent) || json_integer_value(extent) < 0))
+            return lx_fail(error, LX_ERR_CORRUPT,
+                           "\"shape\" must be a list of integers, the first of which may be null");
+        shape[i] = json_is_null(extent) ? LX_NONE : (uint64_t)json_integer_value(extent);
     }
     return LX_OK;
 }
@@ -231,6 +235,18 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
     return status;
 }
 
+/** Checks that a dataset with ragged fields says so, because older readers would otherwise report
+ * that it is damaged. */
+static lx_status check_ragged(const lx__meta *meta, lx_error *error)
+{
+    const json_t *must = json_object_get(json_object_get(meta->document, "features"), "must");
+    if (json_array_size(must) != 0 || !lx__schema_has_ragged(meta->schema))
+        return LX_OK;
+    return lx_fail(error, LX_ERR_CORRUPT,
+                   "\"features\" must contain \"" LX__FEATURE_RAGGED
+                   "\" because the first extent of a shape is null");
+}
+
 /** Checks the list of chunks that are not full: [id, bytes, records] in ascending order of id. */
 static lx_status check_unfull(const json_t *unfull, lx_error *error)
 {
@@ -287,6 +303,8 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
         status = read_chunks(meta, error);
     if (status == LX_OK)
         status = read_fields(meta, error);
+    if (status == LX_OK)
+        status = check_ragged(meta, error);
     if (status == LX_OK)
         lx__uuid_print(meta->uuid, meta->uuid_text);
     return status;

@@ -29,7 +29,9 @@ static json_t *field_document(const lx__field *field)
     json_t *shape = json_array();
     int failed = 0;
     for (size_t i = 0; i < field->shown.ndim; i++)
-        failed |= json_array_append_new(shape, json_integer((json_int_t)field->shape[i]));
+        failed |= json_array_append_new(shape, field->shape[i] == LX_NONE
+                                                   ? json_null()
+                                                   : json_integer((json_int_t)field->shape[i]));
     if (failed) {
         json_decref(shape);
         return NULL;
@@ -51,9 +53,19 @@ static json_t *chunks_document(uint64_t num, uint64_t size, uint64_t limit, json
                      "limit", (json_int_t)limit, "unfull", unfull);
 }
 
+/** Adds a feature to those that a reader of the dataset must know, unless it is there. */
+static int require_feature(json_t *document, const char *name)
+{
+    json_t *must = json_object_get(json_object_get(document, "features"), "must");
+    for (size_t i = 0; i < json_array_size(must); i++)
+        if (strcmp(json_string_value(json_array_get(must, i)), name) == 0)
+            return 0;
+    return json_array_append_new(must, json_string(name));
+}
+
 static json_t *new_document(const lx__meta *meta)
 {
-    json_t *fields = json_array();
+    json_t *document, *fields = json_array();
     int failed = 0;
     for (size_t i = 0; i < meta->schema->count; i++)
         failed |= json_array_append_new(fields, field_document(lx__schema_field(meta->schema, i)));
@@ -61,12 +73,17 @@ static json_t *new_document(const lx__meta *meta)
         json_decref(fields);
         return NULL;
     }
-    return json_pack("{s:[i,i], s:{s:[], s:[]}, s:I, s:s, s:b, s:I, s:o, s:I, s:o}", "format",
-                     LX__FORMAT_MAJOR, LX__FORMAT_MINOR, "features", "must", "may", "generation",
-                     (json_int_t)meta->generation, "uuid", meta->uuid_text, "sealed", 0, "length",
-                     (json_int_t)0, "chunks",
-                     chunks_document(0, meta->chunk_records, meta->chunk_limit, json_array()),
-                     "next_field", (json_int_t)meta->schema->count, "fields", fields);
+    document = json_pack("{s:[i,i], s:{s:[], s:[]}, s:I, s:s, s:b, s:I, s:o, s:I, s:o}", "format",
+                         LX__FORMAT_MAJOR, LX__FORMAT_MINOR, "features", "must", "may",
+                         "generation", (json_int_t)meta->generation, "uuid", meta->uuid_text,
+                         "sealed", 0, "length", (json_int_t)0, "chunks",
+                         chunks_document(0, meta->chunk_records, meta->chunk_limit, json_array()),
+                         "next_field", (json_int_t)meta->schema->count, "fields", fields);
+    if (document == NULL || !lx__schema_has_ragged(meta->schema) ||
+        require_feature(document, LX__FEATURE_RAGGED) == 0)
+        return document;
+    json_decref(document);
+    return NULL;
 }
 
 lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_records,
@@ -180,6 +197,8 @@ lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *e
 {
     int failed = json_array_append_new(fields_of(meta), field_document(field));
     failed |= set_integer(meta->document, "next_field", (uint64_t)field->shown.id + 1);
+    if (lx__field_is_ragged(&field->shown))
+        failed |= require_feature(meta->document, LX__FEATURE_RAGGED);
     return have_set(failed, error);
 }
 

@@ -14,6 +14,8 @@
 #define LX__FORMAT_MAJOR 1
 #define LX__FORMAT_MINOR 0
 #define LX__GENERATION_MAX (1ull << 62)
+/** The feature that a dataset with a ragged field requires: null as the first extent of a shape. */
+#define LX__FEATURE_RAGGED "ragged"
 #define LX__LENGTH_MAX ((1ull << 59) - 1)
 
 /** A parsed meta.json. */

@@ -42,34 +42,64 @@ bool lx__field_name_valid(const char *name)
     return length >= 1 && length <= LX_MAX_FIELD_NAME && name[length] == '\0' && name[0] != '.';
 }
 
-/** Computes the size of a dense value; LX_NONE for a bytes field. Even if an extent is 0, the
- * product of the other extents must be within the limit, as in NumPy. */
-static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
+static lx_status measure_bytes(lx_field *field, lx_error *error)
 {
-    if (field->dtype == LX_BYTES) {
-        if (field->ndim != 0)
-            return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': a bytes field cannot have a shape",
-                           field->name);
-        *size = LX_NONE;
-        return LX_OK;
+    if (field->ndim != 0)
+        return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': a field of %s cannot have a shape",
+                       field->name, lx_dtype_get_name(field->dtype));
+    field->size = LX_NONE;
+    field->item_size = 1;
+    return LX_OK;
+}
+
+/** Checks the extents that a ragged field may have. */
+static lx_status check_ragged(const lx_field *field, lx_error *error)
+{
+    for (size_t i = 1; i < field->ndim; i++) {
+        if (field->shape[i] == LX_NONE)
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "field '%s': extent %zu of the shape varies, but only the first one may",
+                           field->name, i);
+        if (field->shape[i] == 0 && field->shape[0] == LX_NONE)
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "field '%s': extent %zu of the shape is 0, so the first extent, which "
+                           "varies, would be unknown: use a positive extent",
+                           field->name, i);
     }
-    uint64_t total = lx_dtype_get_size(field->dtype);
-    if (total == 0)
+    return LX_OK;
+}
+
+/** Computes the sizes of values and of their items. Even if an extent is 0, the product of the other
+ * extents must be within the limit, as in NumPy. */
+static lx_status measure(lx_field *field, lx_error *error)
+{
+    if (lx_dtype_is_bytes(field->dtype))
+        return measure_bytes(field, error);
+    uint64_t item = lx_dtype_get_size(field->dtype), nonzero = item;
+    if (item == 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': dtype %d is invalid", field->name,
                        (int)field->dtype);
     if (field->ndim > LX_MAX_NDIM)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "field '%s': the shape has %zu dimensions, but at most %d are supported",
                        field->name, field->ndim, LX_MAX_NDIM);
-    bool fits = true, empty = false;
-    for (size_t i = 0; i < field->ndim; i++) {
-        empty = empty || field->shape[i] == 0;
-        fits = fits && (field->shape[i] == 0 || lx__multiply_fits(total, field->shape[i], &total));
+    lx_status status = check_ragged(field, error);
+    if (status != LX_OK)
+        return status;
+    bool fits = true, ragged = lx__field_is_ragged(field);
+    for (size_t i = ragged ? 1 : 0; i < field->ndim; i++) {
+        uint64_t extent = field->shape[i];
+        fits = fits && (extent == 0 || lx__multiply_fits(nonzero, extent, &nonzero));
+        item *= i != 0 ? extent : 1; /* if this overflows, fits is false */
     }
-    if (!fits || total > LX_MAX_VALUE)
-        return lx_fail(error, LX_ERR_ARGUMENT, "field '%s': the size of a value%s exceeds %u bytes",
-                       field->name, empty ? ", not counting extents of 0," : "", LX_MAX_VALUE);
-    *size = empty ? 0 : total;
+    uint64_t size = ragged ? LX_NONE : field->ndim != 0 ? item * field->shape[0] : item;
+    if (!fits || nonzero > LX_MAX_VALUE)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "field '%s': the size of a%s value%s exceeds %u bytes", field->name,
+                       ragged ? "n item of a" : "", size == 0 ? ", not counting extents of 0," : "",
+                       LX_MAX_VALUE);
+    field->size = size;
+    field->item_size = item;
     return LX_OK;
 }
 
@@ -105,8 +135,7 @@ static lx_status check_new(const lx_schema *schema, const lx_field *field, const
     return LX_OK;
 }
 
-static lx_status fill(lx__field *field, const lx_field *from, const char *stem, uint64_t size,
-                      lx_error *error)
+static lx_status fill(lx__field *field, const lx_field *from, const char *stem, lx_error *error)
 {
     field->shape = lx__alloc_array(from->ndim, sizeof *field->shape);
     if (field->shape == NULL)
@@ -118,22 +147,20 @@ static lx_status fill(lx__field *field, const lx_field *from, const char *stem, 
     field->shown = *from;
     field->shown.name = field->name;
     field->shown.shape = field->shape;
-    field->shown.size = size;
     if (field->shown.align == 0)
-        field->shown.align = default_align(size, from->compression);
+        field->shown.align = default_align(from->size, from->compression);
     return LX_OK;
 }
 
-lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *stem, bool complete,
+lx_status lx__schema_add(lx_schema *schema, const lx_field *given, const char *stem, bool complete,
                          lx_error *error)
 {
-    uint64_t size = LX_NONE;
-    lx_status status = check_new(schema, from, stem, error);
+    lx_field from = *given;
+    lx_status status = check_new(schema, &from, stem, error);
     if (status == LX_OK)
-        status = measure(from, &size, error);
+        status = measure(&from, error);
     if (status == LX_OK)
-        status = lx__packing_check(from->name, from->compression, from->level, from->dictionary,
-                                   error);
+        status = lx__packing_check(from.name, from.compression, from.level, from.dictionary, error);
     if (status != LX_OK)
         return status;
 
@@ -145,7 +172,7 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *st
     lx__field *field = lx__alloc_array(1, sizeof *field);
     if (field == NULL)
         return lx__fail_memory(error, "a field");
-    status = fill(field, from, stem, size, error);
+    status = fill(field, &from, stem, error);
     field->complete = complete;
     if (status == LX_OK)
         fields[schema->count++] = field;
@@ -347,6 +374,14 @@ lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t
     return status;
 }
 
+bool lx__schema_has_ragged(const lx_schema *schema)
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < schema->count; i++)
+        found = lx__field_is_ragged(&schema->fields[i]->shown);
+    return found;
+}
+
 bool lx__schema_find_id(const lx_schema *schema, uint32_t id, uint32_t *position)
 {
     /* A field's id is also its position, unless fields were dropped. */
@@ -368,7 +403,8 @@ lx__entry_rules lx__field_rules(const lx__field *field, const uint8_t uuid[LX__U
     lx__entry_rules rules = {.field = field->shown.id,
                              .align = field->shown.align,
                              .size = field->shown.size,
-                             .codec = lx__codec_of(field->shown.compression)};
+                             .codec = lx__codec_of(field->shown.compression),
+                             .item = (uint32_t)field->shown.item_size};
     memcpy(rules.uuid, uuid, LX__UUID_BYTES);
     return rules;
 }

@@ -84,6 +84,15 @@ bool lx__schema_equal(const lx_schema *a, const lx_schema *b);
 /** Finds the position of the field with the id @p id; returns false if there is none. */
 bool lx__schema_find_id(const lx_schema *schema, uint32_t id, uint32_t *position);
 
+/** Whether the first extent of a field varies. */
+static inline bool lx__field_is_ragged(const lx_field *field)
+{
+    return field->ndim != 0 && field->shape[0] == LX_NONE;
+}
+
+/** Whether the schema has a ragged field. */
+bool lx__schema_has_ragged(const lx_schema *schema);
+
 /** Returns the field at @p position, which must be less than the field count. */
 static inline const lx__field *lx__schema_field(const lx_schema *schema, size_t position)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Checks the entry, checksum and compressed stream of values, regardless of the verify mode.
+ * @brief Checks the entry, checksum, compressed stream and content of values, regardless of the
+ * verify mode.
  *
  * The checker reads with pread, which reports truncated files and failing disks as errors.
  */

@@ -2,73 +2,93 @@
 #include "zrecord/write/value.h"
 
 #include "base/error.h"
+#include "zrecord/format/content.h"
 
-static lx_status check_size(const lx_writer *writer, size_t field, uint64_t size, uint64_t record,
-                            lx_error *error)
+static const lx_field *shown(const lx_writer *writer, size_t field)
 {
-    const lx_field *shown = &lx__schema_field(writer->meta.schema, field)->shown;
-    lx_status status = LX_OK;
-    if (size == LX_NONE)
+    return &lx__schema_field(writer->meta.schema, field)->shown;
+}
+
+static lx_status check_size(const lx_field *field, uint64_t size, lx_error *error)
+{
+    if (field->size != LX_NONE && size != field->size)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the value has %llu bytes, but a value of this field has %llu",
+                       (unsigned long long)size, (unsigned long long)field->size);
+    if (size > LX_MAX_VALUE)
+        return lx_fail(error, LX_ERR_LIMIT, "the value has %llu bytes, but at most %u are allowed",
+                       (unsigned long long)size, LX_MAX_VALUE);
+    if (field->size == LX_NONE && size % field->item_size != 0)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the value has %llu bytes, which is not a multiple of the %llu bytes of an "
+                       "item of this field",
+                       (unsigned long long)size, (unsigned long long)field->item_size);
+    return LX_OK;
+}
+
+/** Checks the size and the content of a value, which may be missing. */
+static lx_status check(const lx_writer *writer, size_t field, const lx_value *value,
+                       uint64_t record, lx_error *error)
+{
+    if (value->size == LX_NONE)
         return LX_OK;
-    if (shown->size != LX_NONE && size != shown->size)
-        status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "the value has %llu bytes, but a value of this field has %llu",
-                         (unsigned long long)size, (unsigned long long)shown->size);
-    else if (size > LX_MAX_VALUE)
-        status = lx_fail(error, LX_ERR_LIMIT,
-                         "the value has %llu bytes, but at most %u are allowed",
-                         (unsigned long long)size, LX_MAX_VALUE);
-    lx_error_locate(error, writer->directory.path, shown->name, record, LX_NONE);
+    lx_status status = check_size(shown(writer, field), value->size, error);
+    if (status == LX_OK && value->data == NULL && value->size != 0)
+        status = lx_fail(error, LX_ERR_ARGUMENT, "the value has %llu bytes, but its data is NULL",
+                         (unsigned long long)value->size);
+    if (status == LX_OK)
+        status = lx__content_check(shown(writer, field)->dtype, value->data, (size_t)value->size,
+                                   LX_ERR_ARGUMENT, error);
+    if (status != LX_OK)
+        lx_error_locate(error, writer->directory.path, shown(writer, field)->name, record, LX_NONE);
     return status;
 }
 
 lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value *value,
                           lx_error *error)
 {
-    lx_status status = check_size(writer, field, value->size, LX_NONE, error);
-    if (status != LX_OK || value->data != NULL || value->size == 0 || value->size == LX_NONE)
-        return status;
-    status = lx_fail(error, LX_ERR_ARGUMENT, "the value has %llu bytes, but its data is NULL",
-                     (unsigned long long)value->size);
-    lx_error_locate(error, writer->directory.path,
-                    lx__schema_field(writer->meta.schema, field)->name, LX_NONE, LX_NONE);
-    return status;
+    return check(writer, field, value, LX_NONE, error);
 }
 
 lx_value lx__column_value(const lx_writer *writer, size_t field, const lx_values *column,
                           uint64_t i)
 {
-    const lx_field *shown = &lx__schema_field(writer->meta.schema, field)->shown;
-    bool bytes = shown->size == LX_NONE;
-    if ((column->data == NULL && !(bytes && column->offsets != NULL)) ||
+    uint64_t size = shown(writer, field)->size;
+    bool varies = size == LX_NONE;
+    if ((column->data == NULL && !(varies && column->offsets != NULL)) ||
         (column->present != NULL && !column->present[i]))
         return (lx_value){NULL, LX_NONE};
     const uint8_t *data = column->data;
-    if (!bytes)
-        return (lx_value){data + i * shown->size, shown->size};
+    if (!varies)
+        return (lx_value){data + i * size, size};
     uint64_t start = column->offsets[i];
     return (lx_value){data != NULL ? data + start : NULL, column->offsets[i + 1] - start};
+}
+
+/** Checks value @p i of a column whose values vary in size. */
+static lx_status check_varying(const lx_writer *writer, size_t field, const lx_values *column,
+                               uint64_t i, lx_error *error)
+{
+    if (column->offsets[i + 1] < column->offsets[i])
+        return lx_fail(error, LX_ERR_ARGUMENT, "offsets must not decrease");
+    if (column->data == NULL && column->offsets[i + 1] != column->offsets[i])
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the offsets describe nonempty values, but data is NULL");
+    lx_value value = lx__column_value(writer, field, column, i);
+    return check(writer, field, &value, i, error);
 }
 
 lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_values *column,
                            uint64_t count, lx_error *error)
 {
-    const lx_field *shown = &lx__schema_field(writer->meta.schema, field)->shown;
     lx_status status = LX_OK;
-    if (shown->size != LX_NONE)
+    if (shown(writer, field)->size != LX_NONE)
         return LX_OK;
     if (column->data != NULL && column->offsets == NULL && count != 0)
-        status = lx_fail(error, LX_ERR_ARGUMENT, "a bytes field requires offsets");
-    for (uint64_t i = 0; status == LX_OK && column->offsets != NULL && i < count; i++) {
-        if (column->offsets[i + 1] < column->offsets[i])
-            status = lx_fail(error, LX_ERR_ARGUMENT, "offsets must not decrease");
-        else if (column->data == NULL && column->offsets[i + 1] != column->offsets[i])
-            status = lx_fail(error, LX_ERR_ARGUMENT,
-                             "the offsets describe nonempty values, but data is NULL");
-        else
-            status = check_size(writer, field, column->offsets[i + 1] - column->offsets[i], i,
-                                error);
-    }
-    lx_error_locate(error, writer->directory.path, shown->name, LX_NONE, LX_NONE);
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "the values of the field vary in size, so offsets are required");
+    for (uint64_t i = 0; status == LX_OK && column->offsets != NULL && i < count; i++)
+        status = check_varying(writer, field, column, i, error);
+    lx_error_locate(error, writer->directory.path, shown(writer, field)->name, LX_NONE, LX_NONE);
     return status;
 }

@@ -11,11 +11,12 @@
         0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee,  \
             0xff                                                                                   \
     }
-static const lx__entry_rules image = {UUID, 0, 4, 12, NULL};
-static const lx__entry_rules label = {UUID, 1, 8, 8, NULL};
-static const lx__entry_rules caption = {UUID, 2, 8, LX_NONE, &lx__flate};
-static const lx__entry_rules zstd = {UUID, 3, 8, LX_NONE, &lx__zstd};
-static const lx__entry_rules nothing = {UUID, 4, 8, 0, NULL};
+static const lx__entry_rules image = {UUID, 0, 4, 12, NULL, 12};
+static const lx__entry_rules label = {UUID, 1, 8, 8, NULL, 8};
+static const lx__entry_rules caption = {UUID, 2, 8, LX_NONE, &lx__flate, 1};
+static const lx__entry_rules zstd = {UUID, 3, 8, LX_NONE, &lx__zstd, 1};
+static const lx__entry_rules nothing = {UUID, 4, 8, 0, NULL, 0};
+static const lx__entry_rules boxes = {UUID, 5, 8, LX_NONE, NULL, 16};
 
 /** A value of the document: its entry, its check, its stored bytes, its index. */
 struct vector {
@@ -165,6 +166,11 @@ static const struct fault faults[] = {
     {"as much as Deflate can give", &caption, {0, 1000, 0, 1032000, 1}, LX_OK},
     {"a zstd bomb", &zstd, {0, 1000, 0, 0xffffffff, 1}, LX_ERR_CORRUPT},
     {"as much as zstd can give", &zstd, {0, 1000, 0, 32768000, 1}, LX_OK},
+    {"three items", &boxes, {0, 48, 0, 48, 1}, LX_OK},
+    {"no item", &boxes, {0xffffffff, 0, 0, 0, 1}, LX_OK},
+    {"a missing list of items", &boxes, {0, 0, 0, 0, 0}, LX_OK},
+    {"a part of an item", &boxes, {0, 40, 0, 40, 1}, LX_ERR_CORRUPT},
+    {"a part of an item, inline", &boxes, {0xffffffff, 8, 7, 8, 1}, LX_ERR_CORRUPT},
 };
 
 START_TEST(rejects_entries_that_break_a_rule)

@@ -167,6 +167,59 @@ START_TEST(adds_and_drops_fields)
 }
 END_TEST
 
+/** Writes meta.json, and checks whether it requires the feature of ragged fields. */
+static void expect_ragged(const lx__meta *meta, bool feature)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__meta back;
+    replace(meta);
+    unit_ok(read_here(&back, &error));
+    json_t *must = json_object_get(json_object_get(back.document, "features"), "must");
+    ck_assert_uint_eq(json_array_size(must), feature);
+    if (feature)
+        ck_assert_str_eq(json_string_value(json_array_get(must, 0)), "ragged");
+    lx__meta_free(&back);
+}
+
+START_TEST(a_ragged_field_requires_the_feature)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const uint64_t boxes[] = {LX_NONE, 4};
+    lx__meta meta = made(), fresh, back;
+    expect_ragged(&meta, false);
+    lx_schema *schema = lx_schema_new();
+    for (uint32_t i = 0; i < 2; i++) {
+        lx_field shown = {.name = i == 0 ? "a" : "b",
+                          .dtype = LX_FLOAT32,
+                          .shape = boxes,
+                          .ndim = 2,
+                          .id = FIELDS + i};
+        unit_ok(lx__schema_add(schema, &shown, shown.name, true, &error));
+        unit_ok(lx__meta_add_field(&meta, lx__schema_field(schema, i), &error));
+        expect_ragged(&meta, true);
+    }
+    unit_ok(read_here(&back, &error));
+    const lx_field *field = &lx__schema_field(back.schema, FIELDS)->shown;
+    ck_assert_uint_eq(field->shape[0], LX_NONE);
+    ck_assert_uint_eq(field->shape[1], 4);
+    ck_assert_uint_eq(field->item_size, 16);
+    lx__meta_free(&back);
+    unit_ok(lx__meta_drop_field(&meta, FIELDS, &error));
+    unit_ok(lx__meta_drop_field(&meta, FIELDS, &error));
+    expect_ragged(&meta, true); /* superfluous, but valid */
+    lx_schema_free(schema);
+    schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "a", LX_FLOAT32, boxes, 2, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx__meta_make(&fresh, schema, 1000, 1 << 20, &error));
+    expect_ragged(&fresh, true);
+    lx__meta_free(&fresh);
+    lx__meta_free(&meta);
+    lx_schema_free(schema);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(refuses_to_write_a_text_too_long_to_read)
 {
     char *scratch = scratch_make();
@@ -221,4 +274,5 @@ END_TEST
 
 UNIT_MAIN("zrecord/meta", reads_back_a_new_meta_json, each_dataset_has_a_uuid_of_its_own,
           sealing_records_lengths_chunks_and_tables, keeps_unknown_keys, adds_and_drops_fields,
-          refuses_to_write_a_text_too_long_to_read, a_failed_write_leaves_the_old_meta_json)
+          a_ragged_field_requires_the_feature, refuses_to_write_a_text_too_long_to_read,
+          a_failed_write_leaves_the_old_meta_json)

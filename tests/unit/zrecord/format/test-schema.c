@@ -167,6 +167,67 @@ START_TEST(rejects_invalid_types_and_shapes)
 }
 END_TEST
 
+START_TEST(computes_the_sizes_of_items)
+{
+    static const uint64_t list[] = {LX_NONE}, boxes[] = {LX_NONE, 4}, planes[] = {LX_NONE, 2, 3},
+                          none[] = {0, 3}, image[] = {5, 3}, empty[] = {3, 0};
+    static const struct {
+        lx_dtype dtype;
+        size_t ndim;
+        const uint64_t *shape;
+        uint64_t size, item_size;
+        uint32_t align;
+    } cases[] = {{LX_INT64, 0, NULL, 8, 8, 8},
+                 {LX_UINT8, 2, image, 15, 3, 1},
+                 {LX_FLOAT32, 2, none, 0, 12, 8},
+                 {LX_FLOAT32, 2, empty, 0, 0, 8},
+                 {LX_BYTES, 0, NULL, LX_NONE, 1, 8},
+                 {LX_STR, 0, NULL, LX_NONE, 1, 8},
+                 {LX_JSON, 0, NULL, LX_NONE, 1, 8},
+                 {LX_IMAGE, 0, NULL, LX_NONE, 1, 8},
+                 {LX_BFLOAT16, 2, image, 30, 6, 2},
+                 {LX_DATETIME64_NS, 0, NULL, 8, 8, 8},
+                 {LX_INT32, 1, list, LX_NONE, 4, 8},
+                 {LX_FLOAT32, 2, boxes, LX_NONE, 16, 8},
+                 {LX_COMPLEX128, 3, planes, LX_NONE, 96, 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_schema *schema = lx_schema_new();
+        unit_ok(add(schema, "f", cases[i].dtype, cases[i].ndim, cases[i].shape, &error));
+        const lx_field *field = lx_schema_get_field(schema, 0);
+        ck_assert_uint_eq(field->size, cases[i].size);
+        ck_assert_uint_eq(field->item_size, cases[i].item_size);
+        ck_assert_uint_eq(field->align, cases[i].align);
+        ck_assert_int_eq(lx__schema_has_ragged(schema),
+                         cases[i].shape != NULL && cases[i].shape[0] == LX_NONE);
+        lx_schema_free(schema);
+    }
+}
+END_TEST
+
+START_TEST(rejects_ragged_shapes_that_do_not_determine_a_length)
+{
+    static const uint64_t second[] = {2, LX_NONE}, both[] = {LX_NONE, LX_NONE},
+                          zero[] = {LX_NONE, 0}, large[] = {LX_NONE, (uint64_t)LX_MAX_VALUE + 1},
+                          wraps[] = {LX_NONE, 1ull << 33, 1ull << 33},
+                          most[] = {LX_NONE, LX_MAX_VALUE};
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    ck_assert_int_eq(add(schema, "f", LX_UINT8, 2, second, &error), LX_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.message, "only the first one may"));
+    lx_error_clear(&error);
+    unit_fails(add(schema, "f", LX_UINT8, 2, both, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT8, 2, zero, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT8, 2, large, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT8, 3, wraps, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_BYTES, 1, most, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_STR, 1, most, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT16, 2, most, &error), LX_ERR_ARGUMENT);
+    unit_ok(add(schema, "f", LX_UINT8, 2, most, &error));
+    lx_schema_free(schema);
+}
+END_TEST
+
 START_TEST(limits_the_number_of_fields)
 {
     lx_error error = LX_ERROR_INIT;
@@ -353,7 +414,8 @@ END_TEST
 
 UNIT_MAIN("zrecord/schema", keeps_the_level_and_the_dictionary_of_a_field,
           fields_keep_their_attributes, pointers_to_fields_stay_valid, rejects_invalid_names,
-          rejects_duplicate_names, rejects_invalid_types_and_shapes, limits_the_number_of_fields,
+          rejects_duplicate_names, rejects_invalid_types_and_shapes, computes_the_sizes_of_items,
+          rejects_ragged_shapes_that_do_not_determine_a_length, limits_the_number_of_fields,
           payload_alignment_divides_their_size, an_unknown_field_is_reported_with_the_known_ones,
           compares_copies_as_equal_and_others_as_different, rejects_duplicate_stems_and_ids,
           derives_rules_of_entries_from_the_field, a_reference_keeps_a_schema_alive,

@@ -90,6 +90,45 @@ START_TEST(reports_a_stream_of_another_value_as_damage)
 }
 END_TEST
 
+/** Bytes that were written as such are damaged texts once meta.json calls them texts. */
+START_TEST(texts_and_json_with_invalid_content_are_damage)
+{
+    static const struct {
+        const char *dtype, *said;
+        lx_compression compression;
+    } cases[] = {{"\"str\"", "UTF-8 at byte 20", LX_COMPRESSION_RAW},
+                 {"\"str\"", "UTF-8 at byte 20", LX_COMPRESSION_FLATE},
+                 {"\"json\"", "JSON: expected", LX_COMPRESSION_FLATE}};
+    static const char good[] = "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *scratch = scratch_make(), bad[sizeof good];
+        lx_error error = LX_ERROR_INIT;
+        lx_writer *writer;
+        uint64_t bytes;
+        lx_schema *schema = lx_schema_new();
+        unit_ok(lx_schema_add_field(schema, "x", LX_BYTES, NULL, 0, cases[i].compression, &error));
+        unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
+        lx_schema_free(schema);
+        memcpy(bad, good, sizeof good);
+        bad[20] = '\xff';
+        const lx_value values[] = {{good, strlen(good)}, {bad, strlen(good)}, {NULL, LX_NONE}};
+        for (size_t k = 0; k < 3; k++)
+            unit_ok(lx_writer_append(writer, &values[k], 1, NULL, &error));
+        close_writer(writer);
+        file_edit("d/meta.json", "\"bytes\"", cases[i].dtype);
+        lx__checker checker = checker_of("d");
+        unit_ok(lx__checker_check(&checker, 0, 0, &bytes, &error));
+        unit_ok(lx__checker_check(&checker, 0, 2, &bytes, &error));
+        lx_status status = lx__checker_check(&checker, 0, 1, &bytes, &error);
+        ck_assert_str_eq(error.field, "x");
+        ck_assert_uint_eq(error.record, 1);
+        expect_error(status, LX_ERR_CORRUPT, cases[i].said, "d/chunk/0.zr");
+        end(&checker);
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
 START_TEST(a_failed_allocation_is_not_damage)
 {
     char *scratch = scratch_make();
@@ -110,4 +149,4 @@ END_TEST
 
 UNIT_MAIN("zrecord/checker", valid_values_pass_and_report_their_stored_bytes,
           reports_invalid_values_with_their_location, reports_a_stream_of_another_value_as_damage,
-          a_failed_allocation_is_not_damage)
+          texts_and_json_with_invalid_content_are_damage, a_failed_allocation_is_not_damage)

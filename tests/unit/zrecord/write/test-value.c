@@ -146,5 +146,61 @@ START_TEST(finds_the_values_of_a_column)
 }
 END_TEST
 
+START_TEST(checks_items_texts_and_json)
+{
+    char *scratch = scratch_make();
+    static const uint64_t boxes[] = {LX_NONE, 4};
+    static const uint64_t offsets[] = {0, 2, 5, 6};
+    static const struct {
+        size_t field;
+        const char *data;
+        uint64_t size;
+        const char *said; /* NULL: the value is valid */
+    } cases[] = {
+        {0, "0123456789abcdef", 16, NULL},
+        {0, "", 0, NULL},
+        {0, "0123456789abcdef", 12, "not a multiple of the 16 bytes of an item"},
+        {1, "gr\xc3\xbc\xc3\x9f", 6, NULL},
+        {1, "gr\xfc\xdf", 4, "byte 2"},
+        {2, "[1, {}]", 7, NULL},
+        {2, "[1, {]", 6, "byte 5"},
+        {2, "", 0, "byte 0"},
+        {3, "\xff\xd8", 2, NULL},
+    };
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "boxes", LX_FLOAT32, boxes, 2, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "text", LX_STR, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "json", LX_JSON, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "image", LX_IMAGE, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
+    lx_schema_free(schema);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lx_value value = {cases[i].data, cases[i].size};
+        lx_error why = LX_ERROR_INIT;
+        lx_status status = lx__value_check(writer, cases[i].field, &value, &why);
+        ck_assert_msg((status == LX_OK) == (cases[i].said == NULL), "case %zu", i);
+        if (status == LX_OK)
+            continue;
+        ck_assert_int_eq(status, LX_ERR_ARGUMENT);
+        ck_assert_msg(strstr(why.message, cases[i].said) != NULL, "%s", why.message);
+    }
+    lx_values texts = {"abcd\xff"
+                       "e",
+                       offsets, NULL};
+    ck_assert_int_eq(lx__column_check(writer, 1, &texts, 3, &error), LX_ERR_ARGUMENT);
+    ck_assert_str_eq(error.field, "text");
+    ck_assert_uint_eq(error.record, 1);
+    ck_assert_ptr_nonnull(strstr(error.message, "byte 2 of its 3 bytes"));
+    lx_error_clear(&error);
+    static const uint8_t present[] = {1, 0, 1};
+    texts.present = present; /* the content of a missing value does not matter */
+    unit_ok(lx__column_check(writer, 1, &texts, 3, &error));
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/value", rejects_values_of_the_wrong_size, rejects_offsets_that_do_not_ascend,
-          finds_the_values_of_a_column)
+          checks_items_texts_and_json, finds_the_values_of_a_column)
