@@ -37,16 +37,18 @@ typedef struct lx_batch lx_batch;
 /** A column of a batch. The batch owns it. New members will be added at the end. */
 typedef struct lx_column {
     const char *name;      /**< The name of the column, which is the same as in the source. */
-    lx_dtype dtype;        /**< The type of the elements. */
+    lx_dtype dtype;        /**< The type of the values. */
     size_t ndim;           /**< The number of dimensions of a value. */
-    const uint64_t *shape; /**< @ref ndim extents in C order. */
+    const uint64_t *shape; /**< @ref ndim extents in C order; the first is #LX_NONE if it varies. */
     uint64_t rows;         /**< The number of records. */
     void *data;    /**< The records, aligned to 64 bytes; the caller may modify them. Record i
                                 is at data + i * size or, if @ref size is #LX_NONE, occupies the
                                 bytes [data + offsets[i], data + offsets[i + 1]). */
     uint64_t size; /**< The size of a value in bytes; #LX_NONE if it varies. */
-    const uint64_t *offsets; /**< If the size varies, @ref rows + 1 offsets, beginning with 0;
-                                  otherwise NULL. Aligned to 64 bytes. */
+    const uint64_t *offsets; /**< If the size varies, @ref rows + 1 offsets in bytes, beginning
+                                  with 0; otherwise NULL. Aligned to 64 bytes. */
+    uint64_t item_size;      /**< The size of an item in bytes, as in lx_field: if the size of
+                                  values varies, the offsets are multiples of it. */
 } lx_column;
 
 /** Returns the number of records. */

@@ -42,10 +42,12 @@ typedef struct lx_source lx_source;
 /** A column of a source. The source owns it. New members will be added at the end. */
 typedef struct lx_column_info {
     const char *name;      /**< The name: 1 to 64 bytes of UTF-8, unique in the source. */
-    lx_dtype dtype;        /**< The type of the elements. */
+    lx_dtype dtype;        /**< The type of the values. */
     size_t ndim;           /**< The number of dimensions of a value; 0 for a scalar. */
-    const uint64_t *shape; /**< @ref ndim extents in C order. */
+    const uint64_t *shape; /**< @ref ndim extents in C order; the first is #LX_NONE if it varies, as
+                                in lx_schema_add_field(). */
     uint64_t size;         /**< The size of a value in bytes; #LX_NONE if it varies. */
+    uint64_t item_size;    /**< The size of an item in bytes, as in lx_field. */
 } lx_column_info;
 
 /**
@@ -216,8 +218,8 @@ typedef lx_status (*lx_fill_bytes_function)(size_t column, const uint64_t *indic
                                             lx_error *error);
 
 /**
- * Sets the functions that read columns whose records vary in size (#LX_BYTES). The source must not
- * have such a column without them.
+ * Sets the functions that read columns whose records vary in size. The source must not have such a
+ * column without them.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
@@ -229,8 +231,8 @@ LX_API lx_status lx_source_options_set_varying(lx_source_options *options, lx_si
  * Creates a source from the caller's functions.
  *
  * @param[in]  length        The number of records.
- * @param[in]  columns       The columns. The call copies them. Set the size of a value to what
- *                           follows from dtype and shape, or to 0 to have it computed.
+ * @param[in]  columns       The columns. The call copies them. Set the sizes to what follows from
+ *                           dtype and shape, or to 0 to have them computed.
  * @param[in]  column_count  The number of columns, at least 1.
  * @param[in]  options       The functions and the identity. On failure, the user data is not
  *                           released.

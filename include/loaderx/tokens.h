@@ -104,8 +104,8 @@ LX_API lx_status lx_tokens_open_raw(const char *path, lx_dtype dtype, lx_tokens 
 
 /**
  * Creates a sequence from a field of a dataset. Each record is a document, in record order. The
- * tokens of a record in a #LX_BYTES field are its bytes, read as numbers of type @p dtype; in a
- * dense field, they are its elements in C order. A record without a value is an empty document.
+ * tokens of a record in a bytes field are its bytes, read as numbers of type @p dtype; in a dense or
+ * ragged field, they are its elements in C order. A record without a value is an empty document.
  *
  * The sequence pins the snapshot that the dataset is reading, as lx_dataset_pin() does: writers,
  * refreshes and lx_dataset_close() do not affect it. The sequence uses the options of the dataset:
@@ -121,14 +121,14 @@ LX_API lx_status lx_tokens_open_raw(const char *path, lx_dtype dtype, lx_tokens 
  *
  * @param[in]  dataset  The dataset; you may close it afterwards.
  * @param[in]  field    The position of the field in the schema.
- * @param[in]  dtype    The type of a token; required for a #LX_BYTES field. For a dense field,
+ * @param[in]  dtype    The type of a token; required for a bytes field. For any other field,
  *                      #LX_BYTES means the type of the field.
  * @param[out] tokens   Receives the sequence; release it with lx_tokens_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The sequence was created.
  * @retval LX_ERR_ARGUMENT  The field does not exist; @p dtype is not a token type, or is #LX_BYTES
- *                          for a #LX_BYTES field; or a pointer is NULL.
+ *                          for a bytes field; or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  The field has a different dtype.
  * @retval LX_ERR_CORRUPT   A record ends in the middle of a token, or its entry is damaged; the
  *                          error reports the field and record.

@@ -198,7 +198,8 @@ static lx_status new_batch(lx__batch_pool *batch_pool, lx_batch **batch, lx_erro
                                        .dtype = info->dtype,
                                        .ndim = info->ndim,
                                        .shape = info->shape,
-                                       .size = info->size};
+                                       .size = info->size,
+                                       .item_size = info->item_size};
     }
     *batch = made;
     return LX_OK;

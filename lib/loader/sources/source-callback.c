@@ -42,12 +42,13 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
     callback_source *self = (callback_source *)source;
     lx_error theirs = LX_ERROR_INIT;
     lx_status status = self->sizes(column, indices, count, offsets, self->user, &theirs);
+    uint64_t item = source->columns[column].item_size;
     status = pass_on(&theirs, status, "sizes", error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
-        if (offsets[0] != 0 || offsets[i + 1] < offsets[i])
+        if (offsets[0] != 0 || offsets[i + 1] < offsets[i] || (item > 1 && offsets[i + 1] % item))
             status = lx_fail(error, LX_ERR_CALLBACK,
                              "the source's function for sizes returned offsets that do not begin "
-                             "with 0, or decrease");
+                             "with 0, or decrease, or are not multiples of the item size");
     return status;
 }
 

@@ -10,11 +10,11 @@
 static lx_status find_size(const lx_column_info *column, uint64_t *size, lx_error *error)
 {
     *size = lx_dtype_get_size(column->dtype);
-    bool fits = *size != 0 && column->dtype != LX_BYTES && column->ndim <= LX_MAX_NDIM;
+    bool fits = *size != 0 && !lx_dtype_is_bytes(column->dtype) && column->ndim <= LX_MAX_NDIM;
     if (column->ndim != 0 && column->shape == NULL)
         return lx__fail_null(error, "a shape");
     for (size_t i = 0; fits && i < column->ndim; i++)
-        fits = lx__multiply_fits(*size, column->shape[i], size);
+        fits = column->shape[i] != LX_NONE && lx__multiply_fits(*size, column->shape[i], size);
     if (fits && *size != 0)
         return LX_OK;
     return lx_fail(error, LX_ERR_ARGUMENT,

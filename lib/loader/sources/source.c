@@ -57,38 +57,44 @@ lx_status lx__fail_sizes(lx_error *error)
                    "the values of these records have more than 2^64 - 1 bytes: read fewer records");
 }
 
-static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_error *error)
+/** Computes the sizes of a value and of an item. */
+static lx_status column_sizes(const lx_column_info *column, uint64_t *size, uint64_t *item_size,
+                              lx_error *error)
 {
-    uint64_t total = lx_dtype_get_size(column->dtype);
-    if (total == 0 || column->ndim > LX_MAX_NDIM)
+    uint64_t item = lx_dtype_get_size(column->dtype), nonzero = item;
+    bool bytes = lx_dtype_is_bytes(column->dtype);
+    if (item == 0 || column->ndim > LX_MAX_NDIM || (bytes && column->ndim != 0))
         return lx_fail(error, LX_ERR_ARGUMENT, "the column's dtype or shape is invalid");
-    if (column->dtype == LX_BYTES) {
-        *size = LX_NONE;
-        return LX_OK;
-    }
-    bool empty = false;
     if (column->shape == NULL && column->ndim != 0)
         return lx__fail_null(error, "a shape");
-    for (size_t i = 0; i < column->ndim; i++) {
-        empty = empty || column->shape[i] == 0;
-        if (column->shape[i] != 0 && !lx__multiply_fits(total, column->shape[i], &total))
+    bool ragged = column->ndim != 0 && column->shape[0] == LX_NONE;
+    for (size_t i = ragged ? 1 : 0; i < column->ndim; i++) {
+        uint64_t extent = column->shape[i];
+        if (ragged && (extent == 0 || extent == LX_NONE))
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "the first extent of the column's shape varies, so the others must be "
+                           "fixed and positive");
+        if (extent != 0 && !lx__multiply_fits(nonzero, extent, &nonzero))
             return lx_fail(error, LX_ERR_ARGUMENT, "the size of a record exceeds 2^64 - 1 bytes");
+        item *= i != 0 ? extent : 1;
     }
-    *size = empty ? 0 : total;
+    *size = bytes || ragged ? LX_NONE : column->ndim != 0 ? item * column->shape[0] : item;
+    *item_size = item;
     return LX_OK;
 }
 
 lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
                                 const lx_column_info *column, lx_error *error)
 {
-    uint64_t size = 0;
+    uint64_t size = 0, item_size = 0;
     if (name == NULL || name[0] == '\0' || strlen(name) > LX__COLUMN_NAME_MAX)
         return lx_fail(error, LX_ERR_ARGUMENT, "a column name must have 1 to %d bytes",
                        LX__COLUMN_NAME_MAX);
     if (!lx__utf8_valid(name))
         return lx_fail(error, LX_ERR_ARGUMENT, "a column name is not valid UTF-8");
-    lx_status status = column_size(column, &size, error);
-    if (status == LX_OK && column->size != 0 && column->size != size)
+    lx_status status = column_sizes(column, &size, &item_size, error);
+    if (status == LX_OK && ((column->size != 0 && column->size != size) ||
+                            (column->item_size != 0 && column->item_size != item_size)))
         status =
             lx_fail(error, LX_ERR_ARGUMENT,
                     "a size of %llu bytes per record does not match the column's dtype and shape",
@@ -106,8 +112,12 @@ lx_status lx__source_set_column(lx_source *source, size_t position, const char *
     }
     if (column->ndim != 0)
         memcpy(shape, column->shape, column->ndim * sizeof *shape);
-    source->columns[position] = (lx_column_info){
-        .name = copy, .dtype = column->dtype, .ndim = column->ndim, .shape = shape, .size = size};
+    source->columns[position] = (lx_column_info){.name = copy,
+                                                 .dtype = column->dtype,
+                                                 .ndim = column->ndim,
+                                                 .shape = shape,
+                                                 .size = size,
+                                                 .item_size = item_size};
     return LX_OK;
 }
 
@@ -147,7 +157,9 @@ json_t *lx__columns_to_json(const lx_source *source)
         json_t *shape = json_array();
         int failed = 0;
         for (size_t k = 0; k < column->ndim; k++)
-            failed |= json_array_append_new(shape, lx__state_number(column->shape[k]));
+            failed |= json_array_append_new(shape, column->shape[k] == LX_NONE
+                                                       ? json_null()
+                                                       : lx__state_number(column->shape[k]));
         failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", column->name,
                                                         "dtype", lx_dtype_get_name(column->dtype),
                                                         "shape", shape));

@@ -112,7 +112,7 @@ static lx_status open_field(lx__token_file *file, lx_dataset *dataset, size_t po
 {
     const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(dataset), position);
     file->dtype = dtype;
-    lx_status status = field->dtype != LX_BYTES
+    lx_status status = !lx_dtype_is_bytes(field->dtype)
                            ? lx__token_file_set_dtype(file, dtype, field->dtype, error)
                            : LX_OK;
     if (status == LX_OK)
