@@ -62,6 +62,15 @@ lx_status lx__install_sync_tables(lx__install *self, lx_error *error)
     return status;
 }
 
+lx__chunk_output lx__install_output(lx__install *self)
+{
+    const lx_writer *writer = self->writer;
+    return (lx__chunk_output){.directory = &writer->chunk_directory,
+                              .to = &self->state,
+                              .records_limit = writer->meta.chunk_records,
+                              .bytes_limit = writer->meta.chunk_limit};
+}
+
 static lx_status add_updates(lx__install *self, lx__frame_builder *builder,
                              const lx__update_map *live, const lx__sorted_update *sorted,
                              size_t count, lx_error *error)

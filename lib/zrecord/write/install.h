@@ -17,6 +17,7 @@
 #ifndef LX_ZRECORD_INSTALL_H
 #define LX_ZRECORD_INSTALL_H
 
+#include "zrecord/write/chunk-output.h"
 #include "zrecord/write/writer.h"
 
 /** A generation that is being installed. */
@@ -41,6 +42,9 @@ lx_status lx__install_begin(lx__install *self, lx_writer *writer, lx_error *erro
 /** Makes empty tables of the next table generation in self->tables; the tables will have one row
  * per record. */
 lx_status lx__install_make_tables(lx__install *self, lx_error *error);
+
+/** Returns an output that writes new chunks, which are part of the installation. */
+lx__chunk_output lx__install_output(lx__install *self);
 
 /** Makes the log of the next generation. Frame 0 contains the state, and those updates in @p live
  * that are still needed. If @p live is NULL, there are no updates. */

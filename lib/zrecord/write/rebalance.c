@@ -99,7 +99,7 @@ static lx_status count(rebalance *self, lx_error *error)
 
 static lx_status report(rebalance *self, uint64_t done, lx_error *error)
 {
-    self->reported = self->relocation.bytes;
+    self->reported = self->relocation.output.bytes;
     if (self->progress == NULL)
         return LX_OK;
     lx_status progress_status = self->progress(done, self->next.writer->committed.state.length,
@@ -118,7 +118,7 @@ static lx_status move_block(rebalance *self, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < value_count(&self->block); i++) {
         lx__move value = value_at(&self->block, i);
         status = lx__relocation_add(&self->relocation, &value, error);
-        if (status == LX_OK && self->relocation.bytes - self->reported >= REPORT_BYTES)
+        if (status == LX_OK && self->relocation.output.bytes - self->reported >= REPORT_BYTES)
             status = report(self, value.index, error);
     }
     if (status == LX_OK)
@@ -136,7 +136,7 @@ static lx_status move_all(rebalance *self, lx_error *error)
         status = lx__row_block_next(&self->block, error);
         more = status == LX_OK;
         if (status == LX_END)
-            status = lx__relocation_finish(&self->relocation, error);
+            status = lx__chunk_output_finish(&self->relocation.output, error);
         else if (more)
             status = move_block(self, error);
         more = more && status == LX_OK;
@@ -171,9 +171,7 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
                                         .schema = writer->meta.schema,
                                         .rules = writer->rules,
                                         .from = &writer->committed.state,
-                                        .to = &self->next.state,
-                                        .records_limit = writer->meta.chunk_records,
-                                        .bytes_limit = writer->meta.chunk_limit};
+                                        .output = lx__install_output(&self->next)};
     if (status == LX_OK)
         status = lx__row_block_open(&self->block, writer, error);
     if (status == LX_OK)

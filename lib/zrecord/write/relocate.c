@@ -7,15 +7,12 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "zrecord/chunk/chunk.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 
 /* Size of a window: enough to keep a disk busy. A larger payload gets a window of its own. */
 #define WINDOW_BYTES ((uint64_t)16 << 20)
 #define WINDOW_MOVES ((size_t)65536)
-/* How many bytes to write at a time. */
-#define OUTPUT_BYTES ((size_t)8 << 20)
 /* How many old chunks to keep open. */
 #define OPEN_FILES 16
 /* A gap of up to this size is read ahead together with the extents around it. */
@@ -28,15 +25,15 @@ lx_status lx__relocation_open(lx__relocation *relocation, lx_error *error)
     lx__fd_cache_init(&relocation->files, OPEN_FILES, lx__fd_open_chunk,
                       (void *)relocation->directory);
     lx__pread_init(&relocation->pread, &relocation->files, 0);
-    relocation->chunk = (lx__file)LX__FILE_CLOSED;
+    lx_status status = lx__chunk_output_open(&relocation->output, error);
+    if (status != LX_OK)
+        return status;
     relocation->moves = lx__alloc_array(WINDOW_MOVES, sizeof *relocation->moves);
     relocation->sources = lx__alloc_array(WINDOW_MOVES, sizeof *relocation->sources);
     relocation->extents = lx__alloc_array(WINDOW_MOVES, sizeof *relocation->extents);
     relocation->input = lx__alloc(WINDOW_BYTES);
-    relocation->output = lx__alloc(OUTPUT_BYTES);
     return relocation->moves != NULL && relocation->sources != NULL &&
-                   relocation->extents != NULL && relocation->input != NULL &&
-                   relocation->output != NULL
+                   relocation->extents != NULL && relocation->input != NULL
                ? LX_OK
                : lx__fail_memory(error, "moving records");
 }
@@ -45,12 +42,11 @@ void lx__relocation_close(lx__relocation *relocation)
 {
     lx__pread_end(&relocation->pread);
     lx__fd_cache_close(&relocation->files);
-    lx__file_close(&relocation->chunk);
+    lx__chunk_output_close(&relocation->output);
     lx__free(relocation->moves);
     lx__free(relocation->sources);
     lx__free(relocation->extents);
     lx__free(relocation->input);
-    lx__free(relocation->output);
 }
 
 /** Adds the damaged value and its location to an error. */
@@ -141,98 +137,6 @@ static lx_status fetch_window(lx__relocation *relocation, lx_error *error)
     return status;
 }
 
-/* ---- writing */
-
-/** Writes @p size bytes that end at byte @p end of the chunk. */
-static lx_status write_bytes(const lx__relocation *relocation, const uint8_t *bytes, size_t size,
-                             uint64_t end, lx_error *error)
-{
-    if (size == 0)
-        return LX_OK;
-    lx_status status = lx__file_write(&relocation->chunk, bytes, size, end - size, error);
-    /* Start writeback while the next bytes are prepared, so that the final sync is short. */
-    if (status == LX_OK)
-        lx__file_start_writeback(&relocation->chunk, end - size, size);
-    return status;
-}
-
-static lx_status write_output(lx__relocation *relocation, lx_error *error)
-{
-    size_t size = relocation->output_size;
-    relocation->output_size = 0;
-    return write_bytes(relocation, relocation->output, size, relocation->filled.bytes, error);
-}
-
-lx_status lx__relocation_finish(lx__relocation *relocation, lx_error *error)
-{
-    if (relocation->chunk.fd == -1)
-        return LX_OK;
-    lx_status status = write_output(relocation, error);
-    if (status == LX_OK && !LX__FAULT(INSTALL_CHUNK_SYNC) &&
-        lx__file_sync(&relocation->chunk, error) != LX_OK)
-        status = LX_ERR_POISONED;
-    lx__file_close(&relocation->chunk);
-    return status == LX_OK ? lx__state_put_chunk(relocation->to, &relocation->filled, error)
-                           : status;
-}
-
-static lx_status next_chunk(lx__relocation *relocation, lx_error *error)
-{
-    char name[LX__NAME_SIZE];
-    lx_status status = lx__relocation_finish(relocation, error);
-    if (status != LX_OK)
-        return status;
-    if (relocation->to->next_chunk > LX__CHUNK_ID_MAX)
-        return lx_fail(error, LX_ERR_LIMIT,
-                       "all %u chunk ids have been used: copy the dataset to continue",
-                       LX__CHUNK_ID_MAX);
-    relocation->filled = (lx__chunk_item){.id = relocation->to->next_chunk++};
-    lx__chunk_name(relocation->filled.id, name);
-    return lx__file_open(&relocation->chunk, relocation->directory, name, O_RDWR | O_CREAT | O_EXCL,
-                         error);
-}
-
-/** Finds room for a payload in the current chunk or in a new one. */
-static lx_status allocate(lx__relocation *relocation, uint64_t size, uint32_t align,
-                          lx__entry *entry, lx_error *error)
-{
-    const lx__chunk_item *filled = &relocation->filled;
-    bool fits = relocation->chunk.fd != -1 &&
-                lx__chunk_has_room(filled, size, align, relocation->records_limit,
-                                   relocation->bytes_limit);
-    lx_status status = fits ? LX_OK : next_chunk(relocation, error);
-    entry->chunk = filled->id;
-    entry->offset = lx__align_up(filled->bytes, align);
-    return status;
-}
-
-/** Appends a payload to the chunk, preceded by zeros to align it. */
-static lx_status append(lx__relocation *relocation, const lx__entry *entry, const uint8_t *stored,
-                        lx_error *error)
-{
-    size_t gap = (size_t)(entry->offset - relocation->filled.bytes);
-    lx_status status = LX_OK;
-    if (OUTPUT_BYTES - relocation->output_size < gap + entry->physical)
-        status = write_output(relocation, error);
-    memset(relocation->output + relocation->output_size, 0, gap);
-    relocation->output_size += gap;
-    relocation->filled.bytes = entry->offset;
-    if (status == LX_OK && OUTPUT_BYTES - gap < entry->physical) {
-        status = write_output(relocation, error);
-        if (status == LX_OK)
-            status = write_bytes(relocation, stored, entry->physical,
-                                 entry->offset + entry->physical, error);
-    } else if (status == LX_OK) {
-        memcpy(relocation->output + relocation->output_size, stored, entry->physical);
-        relocation->output_size += entry->physical;
-    }
-    relocation->filled.bytes += entry->physical;
-    relocation->filled.records++;
-    relocation->payloads++;
-    relocation->bytes += entry->physical;
-    return status;
-}
-
 /* ---- moving */
 
 static lx_status move_one(lx__relocation *relocation, const lx__move *move, lx_error *error)
@@ -243,9 +147,10 @@ static lx_status move_one(lx__relocation *relocation, const lx__move *move, lx_e
     if (status != LX_OK)
         add_context(relocation, move, &entry, error);
     if (status == LX_OK)
-        status = allocate(relocation, entry.physical, rules->align, &entry, error);
+        status = lx__chunk_output_place(&relocation->output, entry.physical, rules->align, &entry,
+                                        error);
     if (status == LX_OK)
-        status = append(relocation, &entry, move->stored, error);
+        status = lx__chunk_output_append(&relocation->output, &entry, move->stored, error);
     if (status != LX_OK)
         return status;
     entry.crc = lx__entry_crc(&entry, rules, move->stored) ^ lx__index_crc(move->index);

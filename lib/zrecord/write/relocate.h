@@ -12,7 +12,7 @@
 #define LX_ZRECORD_RELOCATE_H
 
 #include "zrecord/chunk/fetch.h"
-#include "zrecord/wal/replay.h"
+#include "zrecord/write/chunk-output.h"
 
 /** A value to be moved, and the location of its entry. */
 typedef struct lx__move {
@@ -30,16 +30,13 @@ typedef struct lx__move_source {
 } lx__move_source;
 
 typedef struct lx__relocation {
-    /* Set by the caller; of these members, only `to` changes. */
+    /* Set by the caller, as are the first members of the output. */
     const lx__file *directory; /**< The chunk directory. */
     const lx__file *tables;    /**< The directory of the tables, for error messages. */
     const lx_schema *schema;
     const lx__entry_rules *rules;
     const lx__state *from;
-    /** Receives the items of the new chunks; its next_chunk stays larger than the ids of all these
-     * chunks. */
-    lx__state *to;
-    uint64_t records_limit, bytes_limit;
+    lx__chunk_output output; /**< The new chunks. */
 
     lx__fd_cache files; /**< The old chunks. */
     lx__pread pread;
@@ -51,12 +48,6 @@ typedef struct lx__relocation {
     size_t count;
     uint64_t window_bytes; /**< Total size of the payloads in the window. */
     uint8_t *input;        /**< Receives the payloads. */
-    lx__file chunk;        /**< The chunk that is being filled. */
-    lx__chunk_item filled; /**< The item of that chunk, as it will be once the output is written. */
-    uint8_t *output;
-    size_t output_size;
-    uint64_t payloads; /**< Number of payloads moved so far. */
-    uint64_t bytes;
 } lx__relocation;
 
 /** Allocates the memory. The caller must have set the first members and zeroed the others. */
@@ -79,13 +70,6 @@ lx_status lx__relocation_add(lx__relocation *relocation, const lx__move *move, l
 
 /** Moves all values added so far. */
 lx_status lx__relocation_flush(lx__relocation *relocation, lx_error *error);
-
-/**
- * Makes the last chunk durable; call lx__relocation_flush() first. The caller syncs the directory.
- * @retval LX_ERR_POISONED  The sync of this chunk failed or, in an earlier call, the sync of a full
- *                          chunk; the status in @p error is LX_ERR_IO.
- */
-lx_status lx__relocation_finish(lx__relocation *relocation, lx_error *error);
 
 void lx__relocation_close(lx__relocation *relocation);
 
