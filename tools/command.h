@@ -85,7 +85,7 @@ lx_status command_need_directory(const char *directory, lx_error *error);
 /** Prints the help of a subcommand to standard output. */
 void command_print_help(const command *self);
 
-extern const command backup_command, blend_command, checkpoint_command, copy_command,
+extern const command backup_command, blend_command, card_command, checkpoint_command, copy_command,
     export_command, get_command, import_command, rebalance_command, repair_command, sample_command,
     seal_command, split_command, stat_command, train_command, unseal_command, verify_command;
 

@@ -259,6 +259,47 @@ static lx_status fill_schema(const request *r, lx_dataset **sources, lx_schema *
     return status;
 }
 
+/** Whether all sources have this entry in their cards. */
+static bool agreed(lx_card **cards, size_t count, const lx_card_entry *entry)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *text = lx_card_get_text(cards[i], entry->key);
+        if (text == NULL || strcmp(text, entry->text) != 0)
+            return false;
+    }
+    return true;
+}
+
+/** Gives the new dataset those entries of the cards in which all sources agree. */
+static lx_status merge_cards(lx_card **cards, size_t count, lx_writer_options *made,
+                             lx_error *error)
+{
+    lx_card_entry entries[LX_MAX_CARD_ENTRIES];
+    size_t used = 0;
+    for (size_t i = 0; i < lx_card_get_count(cards[0]); i++) {
+        const lx_card_entry *entry = lx_card_get_entry(cards[0], i);
+        if (agreed(cards, count, entry))
+            entries[used++] = *entry;
+    }
+    return lx_writer_options_set_card(made, entries, used, error);
+}
+
+static lx_status copy_card(const request *r, lx_dataset **sources, lx_writer_options *made,
+                           lx_error *error)
+{
+    size_t count = r->path_count - 1;
+    lx_card **cards = calloc(count, sizeof *cards);
+    lx_status status = cards != NULL ? LX_OK : fail_memory(error, "the cards");
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = lx_dataset_read_card(sources[i], &cards[i], error);
+    if (status == LX_OK)
+        status = merge_cards(cards, count, made, error);
+    for (size_t i = 0; cards != NULL && i < count; i++)
+        lx_card_free(cards[i]);
+    free(cards);
+    return status;
+}
+
 /** Trains the dictionary of a new field on the first source that has the field. */
 static lx_status train(const request *r, lx_dataset **sources, lx_writer *writer, const char *name,
                        lx_error *error)
@@ -289,8 +330,7 @@ static lx_status train_all(const request *r, lx_dataset **sources, lx_writer *wr
     return status;
 }
 
-static lx_status append(request *r, lx_dataset **sources, const lx_writer_options *made,
-                        lx_error *error)
+static lx_status append(request *r, lx_dataset **sources, lx_writer_options *made, lx_error *error)
 {
     lx_writer *writer = NULL;
     lx_status status = dataset_open_writer(r->paths[r->path_count - 1], made, &writer, error);
@@ -320,7 +360,7 @@ static void discard(const request *r, lx_dataset **sources, bool made, bool lock
     directory_discard(r->paths[r->path_count - 1], made, locked);
 }
 
-static lx_status create(request *r, lx_dataset **sources, const lx_writer_options *options_made,
+static lx_status create(request *r, lx_dataset **sources, lx_writer_options *options_made,
                         lx_error *error)
 {
     bool made = false;
@@ -330,6 +370,8 @@ static lx_status create(request *r, lx_dataset **sources, const lx_writer_option
     lx_status status = schema != NULL ? LX_OK : fail_memory(error, "a schema");
     if (status == LX_OK)
         status = fill_schema(r, sources, schema, error);
+    if (status == LX_OK)
+        status = copy_card(r, sources, options_made, error);
     if (status == LX_OK)
         status = directory_make(path, &made, error);
     if (status == LX_OK) {
@@ -418,7 +460,8 @@ const command copy_command = {
         "Compressed values are copied as stored. DIR must not exist or must be empty, and is\n"
         "created with the fields of all SOURCEs; with --append, DIR is an existing dataset. If\n"
         "a SOURCE lacks a field, its records have no values in that field. Either everything is\n"
-        "copied, or nothing is. To extract a subset, use --range or --indices; to split a\n"
+        "copied, or nothing is. The card of a new DIR has the entries that the cards of all\n"
+        "SOURCEs have in common. To extract a subset, use --range or --indices; to split a\n"
         "dataset, do so several times; to merge datasets, name several SOURCEs.\n",
     .examples = "  loaderx copy fashion train --range :50000\n"
                 "  loaderx copy fashion test --range 50000: --seal\n"

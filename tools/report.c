@@ -90,6 +90,46 @@ lx_status report_print_text(const char *text, lx_error *error)
     return status;
 }
 
+/** Whether a control character begins at @p at. In UTF-8, those from U+0080 to U+009F begin with
+ * C2. */
+static bool is_control(const unsigned char *at)
+{
+    return at[0] < ' ' || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0);
+}
+
+void report_card(const lx_card *card)
+{
+    for (size_t i = 0; i < lx_card_get_count(card); i++) {
+        const lx_card_entry *entry = lx_card_get_entry(card, i);
+        printf("%-12s ", entry->key);
+        for (const char *at = entry->text; *at != '\0'; at++) {
+            const unsigned char *byte = (const unsigned char *)at;
+            if (*at == '\n')
+                printf("\n%*s", 13, "");
+            else if (!is_control(byte))
+                putchar(*at);
+            else {
+                putchar('?');
+                at += *byte == 0xc2;
+            }
+        }
+        putchar('\n');
+    }
+}
+
+json_t *report_card_json(const lx_card *card)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; object != NULL && i < lx_card_get_count(card); i++) {
+        const lx_card_entry *entry = lx_card_get_entry(card, i);
+        if (json_object_set_new(object, entry->key, json_string(entry->text)) == 0)
+            continue;
+        json_decref(object);
+        object = NULL;
+    }
+    return object;
+}
+
 lx_status report_print(json_t *document, lx_error *error)
 {
     if (document == NULL)

@@ -44,6 +44,13 @@ char *report_real(double number, char *text);
 /** Prints a quoted JSON string. */
 lx_status report_print_text(const char *text, lx_error *error);
 
+/** Prints each entry of a card: the key, and the text in a column of its own. Control characters,
+ * which could change what a terminal shows, are printed as question marks. */
+void report_card(const lx_card *card);
+
+/** Returns a card as an object of strings. */
+json_t *report_card_json(const lx_card *card);
+
 /** Prints @p document, indented and with a newline, and releases it. If @p document is NULL, which
  * is the result of a failed allocation, returns #LX_ERR_NOMEM. */
 lx_status report_print(json_t *document, lx_error *error);

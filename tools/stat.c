@@ -32,6 +32,7 @@ typedef struct statement {
     lx_dataset_identity identity;
     lx_access access;    /**< The access mode that the default options select. */
     const char *network; /**< Name of the network file system; NULL if the file system is local. */
+    lx_card *card;
     lx_storage_stats totals;
     lx_field_stats *fields; /**< In the order of the schema. */
     double *speeds;         /**< Bytes per second, in the same order; 0 if not measured. */
@@ -121,7 +122,7 @@ static lx_status print_json(const statement *s, lx_error *error)
     return report_print(
         json_pack(
             "{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-            "s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:s, s:s?}",
+            "s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:s, s:s?, s:o}",
             "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
             report_number(s->identity.generation), "sequence", report_number(s->identity.sequence),
             "sealed", s->identity.sealed, "length", report_number(t->length), "fields", fields,
@@ -134,7 +135,7 @@ static lx_status print_json(const statement *s, lx_error *error)
             "live_ratio", t->live_ratio, "utilisation", t->utilisation, "table_bytes",
             report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes), "log_entries",
             report_number(t->log_entries), "chunks", chunks_json(s), "access", access_name(s),
-            "network", s->network),
+            "network", s->network, "card", report_card_json(s->card)),
         error);
 }
 
@@ -255,6 +256,9 @@ static lx_status print_text(const statement *s, lx_error *error)
     lx_status status = print_fields(s, error);
     putchar('\n');
     print_totals(s);
+    if (lx_card_get_count(s->card) != 0)
+        putchar('\n');
+    report_card(s->card);
     if (status == LX_OK && s->show_chunks)
         status = print_chunks(s, error);
     return status;
@@ -282,6 +286,9 @@ static lx_status collect(statement *s, lx_error *error)
     s->network = lx_dataset_get_network(s->dataset);
     s->schema = lx_dataset_get_schema(s->dataset);
     lx_dataset_get_identity(s->dataset, &s->identity);
+    status = lx_dataset_read_card(s->dataset, &s->card, error);
+    if (status != LX_OK)
+        return status;
     size_t count = lx_schema_get_field_count(s->schema);
     s->fields = calloc(count, sizeof *s->fields);
     s->speeds = calloc(count, sizeof *s->speeds);
@@ -315,6 +322,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     free(s.fields);
     free(s.speeds);
     free(s.chunks);
+    lx_card_free(s.card);
     lx_dataset_close(s.dataset);
     return status;
 }

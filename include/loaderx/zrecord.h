@@ -18,6 +18,7 @@
 #define LOADERX_ZRECORD_H
 
 #include <loaderx/arrow.h>
+#include <loaderx/card.h>
 #include <loaderx/dataset.h>
 #include <loaderx/maintenance.h>
 #include <loaderx/npy.h>

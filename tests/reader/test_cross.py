@@ -7,6 +7,7 @@ writer, which both readers must return. `make-changed random SEED` makes one tha
 operations of a writer.
 """
 
+import json
 import struct
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 
 from common import (BUILD, HERE, TIMEOUT, contents, folder, golden,  # noqa: F401
                     library, plain_text, program)
+from compose import Composer, field
 from zrbase import Absent
 from zrecord import Dataset
 
@@ -97,6 +99,31 @@ def test_command_prints_the_same_bytes(folder):
             assert shown == b"".join(there.values())
         done = subprocess.run([command(), "verify", path], timeout=TIMEOUT, stdout=subprocess.PIPE)
         assert done.returncode == 0 and dataset.verify() == []
+
+
+CARDS = [{}, {"license": "MIT"}, {"source": "\u00e4\n\x7f\U0001f600", "description": ""},
+         {f"k{i}": "x" for i in range(64)}, {"a": "x" * 65535}]
+
+
+def run_card(path, *options):
+    """Run `loaderx card`; return the card that it prints."""
+    shown = subprocess.run([command(), "card", path, "--json", *options], check=True,
+                           timeout=TIMEOUT, stdout=subprocess.PIPE).stdout
+    return json.loads(shown)["card"]
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_cards(card, folder):
+    """The library reads a composed card, and the plain reader one that the library set."""
+    for name, written in ("composed", card), ("set", {}):
+        new = Composer([field(0, "x")], meta={"card": written})
+        new.frame(0)
+        new.write(folder / name)
+    assert run_card(folder / "composed") == card
+    assert run_card(folder / "set", *(f"--set={key}={text}" for key, text in card.items())) == card
+    for name in "composed", "set":
+        with Dataset(folder / name) as dataset:
+            assert dataset.meta.card == card
 
 
 def run(*arguments):

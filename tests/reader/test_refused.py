@@ -92,6 +92,8 @@ DAMAGED_META = [
          [1 << 62, 0], [0, 1 << 31]),
     *put([*FIELD, "align"], 0, 3, 8192), *put([*FIELD, "dict"], {}, {"bytes": 1, "crc": 0}, 0),
     *put([*FIELD, "complete"], 1, None, "true"),
+    *put(["card"], [], None, "x", {"": "x"}, {"a b": "x"}, {"a": 1}, {"a": None}, {"a": "\0"},
+         {"a" * 65: ""}, {f"k{i}": "" for i in range(65)}, {"a": "x" * 65536}),
     *put(["fields", 0, "shape"], [1]), *put(["deep"], nested(16), {"a": nested(15)}),
     *(without(path) for path in (
         ["format"], ["features"], ["generation"], ["uuid"], ["sealed"], ["length"], ["chunks"],

@@ -23,6 +23,8 @@ LEVELS = {"flate": 9, "zstd": 22}
 DICTIONARY_MAX = 1 << 24
 NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 STEM = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9_.-]{0,63})(?:~([1-9][0-9]{0,9}))?")
+CARD_ENTRIES_MAX = 64
+CARD_BYTES_MAX = 65536
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -211,6 +213,7 @@ class Meta:
         self.sealed = _get(source, "sealed", bool, "")
         self.length = _number(source, "length")
         self._read_chunks(_get(source, "chunks", dict, ""))
+        self.card = self._card(_typed(source.get("card", {}), dict, "card"))
         next_field = _number(source, "next_field", high=U32)
         fields = _get(source, "fields", list, "")
         if not fields:
@@ -238,6 +241,18 @@ class Meta:
         for feature in _strings(features, "must", "features."):
             raise Unsupported(f"unknown feature {feature!r}", file=FILE)
         _strings(features, "may", "features.")
+
+    @staticmethod
+    def _card(card):
+        for key, text in card.items():
+            if not NAME.fullmatch(key):
+                raise damaged(f"the key {key!r} of card has a wrong form")
+            if "\0" in _typed(text, str, f"card.{key}"):
+                raise damaged(f"card.{key} contains U+0000")
+        size = sum(len(part.encode()) for entry in card.items() for part in entry)
+        if len(card) > CARD_ENTRIES_MAX or size > CARD_BYTES_MAX:
+            raise damaged(f"card has {len(card)} entries of {size} bytes")
+        return card
 
     def _read_chunks(self, chunks):
         self.chunks_num = _number(chunks, "num", "chunks.", high=U32)

@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-COMMANDS = ['import', 'export', 'copy', 'stat', 'get', 'verify', 'repair', 'backup', 'checkpoint',
-            'rebalance', 'seal', 'unseal', 'train', 'sample', 'blend', 'split']
+COMMANDS = ['import', 'export', 'copy', 'stat', 'card', 'get', 'verify', 'repair', 'backup',
+            'checkpoint', 'rebalance', 'seal', 'unseal', 'train', 'sample', 'blend', 'split']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 
@@ -123,7 +123,7 @@ def test_a_closed_pipe_ends_it(loaderx, images):
     running.stderr.close()
 
 
-@pytest.mark.parametrize('command', ['stat', 'get', 'verify', 'seal'])
+@pytest.mark.parametrize('command', ['stat', 'card', 'get', 'verify', 'seal'])
 def test_rejects_other_than_datasets(loaderx, folder, command):
     index = ['0'] if command == 'get' else []
     (folder / 'file').write_text('x')

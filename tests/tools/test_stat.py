@@ -31,7 +31,7 @@ def test_json(loaderx, images):
                         'chunk_bytes', 'live_bytes', 'dead_bytes', 'live_ratio', 'utilisation',
                         'inline', 'inline_bytes',
                         'table_bytes', 'log_bytes', 'log_entries', 'chunks',
-                        'access', 'network'}
+                        'access', 'network', 'card'}
 
 
 def test_text(loaderx, images):

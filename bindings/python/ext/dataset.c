@@ -316,6 +316,9 @@ static PyMethodDef dataset_methods[] = {
      "-------\n"
      "array of bool\n"
      "    True for each record with a damaged value."},
+    {"_card", lxpy_dataset_card, METH_NOARGS,
+     "_card($self)\n--\n\n"
+     "Return the card as a dict."},
     {"stat", lxpy_dataset_stat, METH_NOARGS,
      "stat($self)\n--\n\n"
      "Compute the sizes of the dataset, its fields and its chunks.\n\n"

@@ -106,6 +106,12 @@ PyObject *lxpy_dataset_to_arrow(PyObject *self, PyObject *const *args, Py_ssize_
 /* views.c */
 PyObject *lxpy_dataset_views(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
+/* card.c */
+
+/** Returns the card as a dict. */
+PyObject *lxpy_card_read(lxpy_reading *reading);
+PyObject *lxpy_dataset_card(PyObject *self, PyObject *ignored);
+
 /* report.c */
 PyObject *lxpy_dataset_stat(PyObject *self, PyObject *ignored);
 

@@ -130,6 +130,26 @@ PyObject *lxpy_writer_set_compression(PyObject *object, PyObject *const *args, P
     return change_fields((lxpy_writer *)object, set_compression, &chosen);
 }
 
+/* ----------------------------------------------------------------------- card */
+
+static lx_status set_card(lx_writer *writer, void *what, lx_error *error)
+{
+    const lxpy_card *card = what;
+    return lx_writer_set_card(writer, card->entries, card->count, error);
+}
+
+PyObject *lxpy_writer_set_card(PyObject *object, PyObject *dict)
+{
+    lxpy_card card;
+    if (lxpy_card_take(&card, dict) < 0)
+        return NULL;
+    PyObject *result = change_fields((lxpy_writer *)object, set_card, &card);
+    PyMem_Free(card.entries);
+    return result;
+}
+
+/* ------------------------------------------------------------------- training */
+
 typedef struct training {
     const char *name;
     lx_dataset *from;

@@ -153,7 +153,8 @@ static PyObject *stat_entered(lxpy_reading *self, lx_field_stats *sums)
          put(all, "generation", PyLong_FromUnsignedLongLong(identity.generation)) < 0 ||
          put(all, "sequence", PyLong_FromUnsignedLongLong(identity.sequence)) < 0 ||
          put(all, "sealed", PyBool_FromLong(identity.sealed)) < 0 ||
-         put_access(all, self->handle) < 0 || put(all, "fields", fields_stat(self, sums)) < 0 ||
+         put_access(all, self->handle) < 0 || put(all, "card", lxpy_card_read(self)) < 0 ||
+         put(all, "fields", fields_stat(self, sums)) < 0 ||
          put(all, "chunks", chunks_stat(self)) < 0))
         Py_CLEAR(all);
     return all;

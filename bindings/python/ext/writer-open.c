@@ -59,6 +59,22 @@ static int set_executor(lx_writer_options *options, lxpy_state *state, PyObject 
     return 0;
 }
 
+static int set_card(lx_writer_options *options, lxpy_state *state, PyObject *dict)
+{
+    lxpy_card card;
+    lx_error error = LX_ERROR_INIT;
+    if (dict == NULL)
+        return 0;
+    if (lxpy_card_take(&card, dict) < 0)
+        return -1;
+    lx_writer_options_set_card(options, card.entries, card.count, &error);
+    PyMem_Free(card.entries);
+    if (error.status == LX_OK)
+        return 0;
+    lxpy_raise(state, &error);
+    return -1;
+}
+
 static lx_writer_options *make_options(lxpy_state *state, const lxpy_writer_arguments *params,
                                        lx_error *error)
 {
@@ -68,7 +84,8 @@ static lx_writer_options *make_options(lxpy_state *state, const lxpy_writer_argu
     if (set_durability(options, params->durability, error) == 0 &&
         set_level(options, params->level, error) == 0 &&
         set_chunk(options, params->chunk_records, params->chunk_bytes, error) == 0 &&
-        set_executor(options, state, params->executor, error) == 0)
+        set_executor(options, state, params->executor, error) == 0 &&
+        set_card(options, state, params->card) == 0)
         return options;
     lx_writer_options_free(options);
     return NULL;

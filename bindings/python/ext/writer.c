@@ -28,15 +28,15 @@ static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *h
 static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"path",        "fields",   "durability",  "level", "chunk_records",
-                            "chunk_bytes", "executor", "append_only", NULL};
-    lxpy_writer_arguments params = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+                            "chunk_bytes", "executor", "append_only", "card",  NULL};
+    lxpy_writer_arguments params = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     bool append_only = false;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$OOOOOO:Writer", names, &params.path,
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$OOOOOOO!:Writer", names, &params.path,
                                      &params.fields, &params.durability, &params.level,
                                      &params.chunk_records, &params.chunk_bytes, &params.executor,
-                                     &params.append_only) ||
+                                     &params.append_only, &PyDict_Type, &params.card) ||
         (params.append_only != NULL &&
          lxpy_bool(params.append_only, "append_only", &append_only) < 0))
         return NULL;
@@ -322,6 +322,9 @@ static PyMethodDef writer_methods[] = {
     {"_set_compression", FAST lxpy_writer_set_compression, METH_FASTCALL | METH_KEYWORDS,
      "_set_compression($self, name, level, dictionary)\n--\n\n"
      "Set the level and the dictionary size of a field; 0 stands for None."},
+    {"_set_card", lxpy_writer_set_card, METH_O,
+     "_set_card($self, card)\n--\n\n"
+     "Set the entries of a dict; None removes an entry."},
     {"_train_dictionary", FAST lxpy_writer_train_dictionary, METH_FASTCALL | METH_KEYWORDS,
      "_train_dictionary($self, name, dataset)\n--\n\n"
      "Train the dictionary of a field on values of a dataset; None stands for this dataset."},

@@ -48,12 +48,24 @@ int lxpy_writer_length(lxpy_writer *writer, uint64_t *length);
 /** Returns 0, or -1 with LoaderxError if the writer is open for appending only. */
 int lxpy_writer_check_change(lxpy_writer *writer);
 
+/* card.c */
+
+/** Entries of a card, which borrow the texts of the dict. */
+typedef struct lxpy_card {
+    lx_card_entry *entries; /**< Free with PyMem_Free(). */
+    size_t count;
+} lxpy_card;
+
+/** Takes a dict of str to str, or None for an entry to be removed. Returns -1 with an exception on
+ * failure. The caller owns the only reference to the dict. */
+int lxpy_card_take(lxpy_card *card, PyObject *dict);
+
 /* writer-open.c */
 
 /** The arguments of a writer; NULL for arguments that were not passed. */
 typedef struct lxpy_writer_arguments {
     PyObject *path, *fields, *durability, *level, *chunk_records, *chunk_bytes, *executor;
-    PyObject *append_only;
+    PyObject *append_only, *card;
 } lxpy_writer_arguments;
 
 /** Creates the dataset at @p path (bytes) if @p fields are given, otherwise opens it. */
@@ -80,6 +92,7 @@ PyObject *lxpy_writer_rename_field(PyObject *self, PyObject *const *args, Py_ssi
                                    PyObject *kwnames);
 PyObject *lxpy_writer_set_compression(PyObject *self, PyObject *const *args, Py_ssize_t count,
                                       PyObject *kwnames);
+PyObject *lxpy_writer_set_card(PyObject *self, PyObject *dict);
 PyObject *lxpy_writer_train_dictionary(PyObject *self, PyObject *const *args, Py_ssize_t count,
                                        PyObject *kwnames);
 PyObject *lxpy_writer_checkpoint(PyObject *self, PyObject *ignored);

@@ -40,7 +40,8 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
 
     Compressed values are copied without recompression, except for those of fields with a
     dictionary: the new dataset trains a dictionary of its own on the values of the source. Each
-    value is verified before it is copied.
+    value is verified before it is copied. The card of the new dataset has the entries that the
+    cards of all sources have in common.
     The new dataset is complete when the function returns. If the function fails, it removes the new
     dataset, unless another process has opened it in the meantime.
 
@@ -85,7 +86,8 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
         for one in sources:
             opened.append(one.pin() if isinstance(one, Dataset) else Dataset(one))
         create = creation(_choose_fields(opened, fields), durability=durability, level=level,
-                          chunk_records=chunk_records, chunk_bytes=chunk_bytes, executor=executor)
+                          chunk_records=chunk_records, chunk_bytes=chunk_bytes, executor=executor,
+                          card=_common_card(opened))
         with reporting(progress, 'copy') as report_progress:
             fill_new(create, destination,
                      lambda writer: _copy_all(writer, opened, indices, report_progress))
@@ -98,6 +100,12 @@ def _check_path(name: str, value: Any, others: str = '') -> None:
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise TypeError(f'{name} must be {others}a str, bytes or os.PathLike object, not '
                         f'{type(value).__name__}')
+
+
+def _common_card(sources: List[Dataset]) -> Dict[str, str]:
+    cards = [dataset.card for dataset in sources]
+    return {key: text for key, text in cards[0].items()
+            if all(card.get(key) == text for card in cards)}
 
 
 def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Dict[str, Field]:

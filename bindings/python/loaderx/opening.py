@@ -23,7 +23,7 @@ Durability = Literal['full', 'periodic', 'none']
 def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Durability] = None,
            level: Optional[int] = None, chunk_records: Optional[int] = None,
            chunk_bytes: Optional[int] = None, executor: Optional[Executor] = None,
-           replace: bool = False) -> Writer:
+           replace: bool = False, card: Optional[Mapping[str, str]] = None) -> Writer:
     """Create a dataset and open it for writing.
 
     Parameters
@@ -51,6 +51,8 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
         been created, so its records are lost even if writing the new records fails. Nothing is
         removed if the arguments are invalid, if the existing dataset is open, or if the directory
         contains anything that is not part of the dataset.
+    card : dict of str to str, optional
+        Texts about the dataset, such as its 'source' and its 'license'; see `Dataset.card`.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
     (mappingproxy({'y': Field('float32')}), 0)
     """
     make = creation(fields, durability=durability, level=level, chunk_records=chunk_records,
-                    chunk_bytes=chunk_bytes, executor=executor)
+                    chunk_bytes=chunk_bytes, executor=executor, card=card)
     if not boolean('replace', replace) or not isinstance(path, (str, bytes, os.PathLike)):
         return make(path)    # which rejects a path of another type
     target = os.path.realpath(os.fsdecode(path))
@@ -89,7 +91,8 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
     return Writer(path, durability=durability, level=level, executor=executor)
 
 
-def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Writer]:
+def creation(fields: Mapping[str, Field], *, card: Optional[Mapping[str, str]] = None,
+             **options: Any) -> Callable[[Path], Writer]:
     """Check the arguments of `create`; return a function that creates the dataset at a path.
 
     The returned function runs no Python code, so no signal handler can run before the Writer
@@ -104,8 +107,10 @@ def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Wr
             raise TypeError(f'fields[{name!r}] must be a loaderx.Field, not {field!r}')
     if not fields:
         raise ValueError('fields must have at least one field')
+    if card is not None and not isinstance(card, Mapping):
+        raise TypeError(f'card must be a dict of str to str, not {type(card).__name__}')
     described = [field._describe(name) for name, field in fields.items()]
-    return partial(Writer, fields=described, **options)
+    return partial(Writer, fields=described, card=dict(card or {}), **options)
 
 
 def fill_new(create: Callable[[Path], Writer], path: Path,

@@ -91,6 +91,28 @@ class Writer(_core.Writer):
                     dictionary=field.dictionary if dictionary is None else dictionary)
         self._set_compression(name, new.level or 0, new.dictionary or 0)
 
+    def set_card(self, card: Mapping[str, Optional[str]]) -> None:
+        """Set and remove entries of the dataset's card; see `Dataset.card`.
+
+        The change is committed immediately, together with all previous calls, and cannot be undone.
+        Readers see it after they refresh.
+
+        Parameters
+        ----------
+        card : dict of str to str
+            The entries to set, by key; None removes an entry. All other entries stay.
+
+        Examples
+        --------
+        >>> with create('texts', {'text': Field(bytes)}) as writer:
+        ...     writer.set_card({'source': 'https://example.org/texts', 'license': 'CC-BY-4.0'})
+        >>> dict(open('texts').card)
+        {'source': 'https://example.org/texts', 'license': 'CC-BY-4.0'}
+        """
+        if not isinstance(card, Mapping):
+            raise TypeError(f'card must be a dict of str to str, not {type(card).__name__}')
+        self._set_card(dict(card))
+
     def train_dictionary(self, name: str, source: Union[None, Dataset, Path] = None) -> None:
         """Train the dictionary of a zstd field now, and compress new values with it.
 

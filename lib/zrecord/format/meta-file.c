@@ -10,6 +10,7 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
+#include "zrecord/format/card.h"
 #include "zrecord/format/names.h"
 #include "zrecord/format/uuid.h"
 
@@ -282,6 +283,16 @@ static lx_status read_chunks(lx__meta *meta, lx_error *error)
     return status == LX_OK ? check_unfull(unfull, error) : status;
 }
 
+/** Checks the optional card. */
+static lx_status check_card(const lx__meta *meta, lx_error *error)
+{
+    json_t *card;
+    if (lx__meta_get_card(meta) == NULL)
+        return LX_OK;
+    lx_status status = lx__json_get(meta->document, "card", JSON_OBJECT, &card, error);
+    return status == LX_OK ? lx__card_check(card, error) : status;
+}
+
 static lx_status read_document(lx__meta *meta, lx_error *error)
 {
     const char *uuid;
@@ -305,6 +316,8 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
         status = read_fields(meta, error);
     if (status == LX_OK)
         status = check_ragged(meta, error);
+    if (status == LX_OK)
+        status = check_card(meta, error);
     if (status == LX_OK)
         lx__uuid_print(meta->uuid, meta->uuid_text);
     return status;

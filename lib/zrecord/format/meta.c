@@ -234,6 +234,19 @@ lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, 
     return have_set(json_object_set_new(field, "complete", json_boolean(complete)), error);
 }
 
+const json_t *lx__meta_get_card(const lx__meta *meta)
+{
+    return json_object_get(meta->document, "card");
+}
+
+lx_status lx__meta_set_card(lx__meta *meta, const json_t *card, lx_error *error)
+{
+    if (json_object_size(card) != 0)
+        return have_set(json_object_set_new(meta->document, "card", json_deep_copy(card)), error);
+    (void)json_object_del(meta->document, "card");
+    return LX_OK;
+}
+
 /* ---- reading */
 
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,

@@ -108,6 +108,12 @@ lx_status lx__meta_set_dict(lx__meta *meta, size_t position, const lx__dict *dic
 /** Sets whether the field at @p position is complete; see lx__field. */
 lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, lx_error *error);
 
+/** Returns the card, which is an object of strings; NULL if there is none. */
+const json_t *lx__meta_get_card(const lx__meta *meta);
+
+/** Gives the dataset a copy of @p card; an empty card removes the key. */
+lx_status lx__meta_set_card(lx__meta *meta, const json_t *card, lx_error *error);
+
 /** Reads the size and checksum of table @p name from the meta.json of a sealed dataset. */
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
                              lx_error *error);

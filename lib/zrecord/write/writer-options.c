@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "executor/executor.h"
 #include "executor/task.h"
+#include "zrecord/format/card.h"
 
 #define CHUNK_RECORDS_DEFAULT 1048576u
 #define CHUNK_BYTES_DEFAULT (1ull << 30)
@@ -29,7 +30,26 @@ void lx_writer_options_free(lx_writer_options *options)
     if (options == NULL)
         return;
     lx_executor_unref(options->executor);
+    json_decref(options->card);
     lx__free(options);
+}
+
+lx_status lx_writer_options_set_card(lx_writer_options *options, const lx_card_entry *entries,
+                                     size_t count, lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    json_t *card = json_object();
+    if (card == NULL)
+        return lx__fail_memory(error, "a card");
+    lx_status status = lx__card_change(card, entries, count, error);
+    if (status == LX_OK) {
+        json_decref(options->card);
+        options->card = card;
+    } else {
+        json_decref(card);
+    }
+    return status;
 }
 
 lx_status lx_writer_options_set_durability(lx_writer_options *options, lx_durability durability,

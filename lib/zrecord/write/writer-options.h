@@ -6,13 +6,16 @@
 #ifndef LX_ZRECORD_WRITER_OPTIONS_H
 #define LX_ZRECORD_WRITER_OPTIONS_H
 
+#include <jansson.h>
+
 #include <loaderx/writer.h>
 
 struct lx_writer_options {
     lx_durability durability;
     uint64_t chunk_records;
     uint64_t chunk_bytes;
-    int level; /**< Of fields that have none of their own; 0: the default of the codec. */
+    int level;    /**< Of fields that have none of their own; 0: the default of the codec. */
+    json_t *card; /**< For lx_writer_create(); NULL: none. */
     lx_executor *executor; /**< Owned reference; NULL: the writer opens its own. */
 };
 

@@ -219,6 +219,8 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     if (status == LX_OK)
         status = lx__meta_make(&meta, schema, options->chunk_records, options->chunk_bytes, error);
     if (status == LX_OK)
+        status = lx__meta_set_card(&meta, options->card, error);
+    if (status == LX_OK)
         status = lx__create_files(&made->directory, &meta, error);
     lx__meta_free(&meta);
     if (status == LX_OK) {

@@ -152,6 +152,13 @@ static void probe(struct run *run, lx_dataset *dataset)
             run_fail(run, "record %llu is reported as damaged", (unsigned long long)indices[i]);
 }
 
+static void read_card(struct run *run, lx_dataset *dataset)
+{
+    lx_card *card;
+    if (TRY(run, lx_dataset_read_card(dataset, &card, &run->error)))
+        lx_card_free(card);
+}
+
 static void stat_chunks(struct run *run, lx_dataset *dataset)
 {
     lx_chunk_stats infos[8];
@@ -234,7 +241,7 @@ static const struct step steps[] = {
     {"find", find},         {"refresh", refresh},
     {"pin", pin},           {"wait", wait_for},
     {"probe", probe},       {"stat", stat_chunks},
-    {"arrow", arrows_read},
+    {"arrow", arrows_read}, {"card", read_card},
 };
 
 /** Add functions that make files as steps here. */

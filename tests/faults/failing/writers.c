@@ -269,6 +269,8 @@ static lx_writer_options *make_options(struct run *run, lx_durability durability
     if (!TRY_NEW(run, options, lx_writer_options_new()))
         return NULL;
     if (TRY(run, lx_writer_options_set_durability(options, durability, &run->error)) &&
+        TRY(run, lx_writer_options_set_card(options, &(lx_card_entry){"license", "MIT"}, 1,
+                                            &run->error)) &&
         TRY(run, lx_writer_options_set_compression_level(options, 1, &run->error)) &&
         TRY(run, lx_writer_options_set_chunk_limits(options, 25, 8192, &run->error)))
         return options;
@@ -470,6 +472,12 @@ static void set_compression(struct run *run, lx_writer *writer)
     COMMIT(run, writer, lx_writer_set_compression(writer, "text", 2, 0, &run->error));
 }
 
+static void set_card(struct run *run, lx_writer *writer)
+{
+    const lx_card_entry about[] = {{"license", NULL}, {"source", "here"}};
+    COMMIT(run, writer, lx_writer_set_card(writer, about, 2, &run->error));
+}
+
 /** Nothing is pending, because the call commits before it finds out that the field is not compressed
  * by zstd. */
 static void train(struct run *run, lx_writer *writer)
@@ -501,6 +509,7 @@ static const struct step reshaping[] = {
     {"commit", commit},         {"add", add_field},       {"append", append},
     {"commit", commit},         {"rename", rename_field}, {"extend", extend},
     {"commit", commit},         {"set", set_compression}, {"append", append},
+    {"commit", commit},         {"card", set_card},       {"append", append},
     {"commit", commit},         {"train", train},         {"append", append},
     {"commit", commit},         {"drop", drop_field},     {"append", append},
     {"commit", commit},

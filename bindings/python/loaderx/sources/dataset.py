@@ -121,6 +121,23 @@ class Dataset(Stored, _core.Dataset):
         return self._fields
 
     @property
+    def card(self) -> Mapping[str, str]:
+        """The card: texts about the dataset, by key, as a read-only dict.
+
+        It stays with the dataset when the dataset is copied, backed up, sealed or changed. By
+        convention, the keys are 'source' (where the data came from), 'license' (an SPDX
+        identifier, if there is one), 'tokenizer' and 'description'. A card has at most 64 entries
+        and 65,536 bytes. Set it with `create` or `Writer.set_card`.
+
+        Examples
+        --------
+        >>> create('notes', {'x': Field('int64')}, card={'license': 'MIT'}).close()
+        >>> open('notes').card['license']
+        'MIT'
+        """
+        return MappingProxyType(self._card())
+
+    @property
     def uuid(self) -> str:
         """The UUID of the dataset, which is the same for all of its snapshots."""
         return str(self.identity['uuid'])
