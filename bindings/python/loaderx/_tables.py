@@ -111,9 +111,16 @@ def columns_of(table: Any, name: str) -> Dict[str, Any]:
 
 
 def _of_series(series: Any) -> Any:
-    """Return an array, or a list if values are missing (None in the list) or are objects."""
+    """Return an array, or a list if values are missing (None in the list) or are objects.
+
+    The text of a column that can only contain text becomes UTF-8, as in an Arrow table.
+    """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind != 'O':
         return series.to_numpy()
+    text = _class('pandas', 'StringDtype')
+    if text is not None and isinstance(series.dtype, text):
+        return [None if missing else value.encode()
+                for value, missing in zip(series, series.isna())]
     return [None if missing else value for value, missing in zip(series, series.isna())]
 
 

@@ -276,9 +276,11 @@ def test_pandas(tmp_path):
         pytest.skip('pandas is older than 2.2')
     ds = imported(tmp_path, frame)
     assert values(ds, 'x') == [1, 2, 3] and values(ds, 'text') == [b'a', b'b', None]
-    with lx.create(tmp_path / 'd', {'x': lx.Field('float64')}) as writer:
-        writer.extend(pd.DataFrame({'x': [1, np.nan]}))    # as it is: NaN is a number
-    assert lx.open(tmp_path / 'd')['x'].present().all()
+    with lx.create(tmp_path / 'd', {'x': lx.Field('float64'), 'text': lx.Field(bytes)}) as writer:
+        frame = pd.DataFrame({'x': [1, np.nan], 'text': pd.array(['a', None], 'string')})
+        writer.extend(frame)    # column by column: NaN is a number
+    ds = lx.open(tmp_path / 'd')
+    assert ds['x'].present().all() and values(ds, 'text') == [b'a', None]
 
 
 def test_duckdb(tmp_path):
