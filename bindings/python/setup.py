@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Builds loaderx._core against the installed library, which pkg-config finds as
-`loaderx-parity`, the module that requires all others."""
+"""Builds loaderx._core against the installed libraries, which pkg-config finds as `loaderx-parity`
+and `loaderx-import`, the modules that require all others."""
 
 import glob
 import os
@@ -10,7 +10,7 @@ import sys
 
 from setuptools import Extension, setup
 
-MODULE = 'loaderx-parity'
+MODULES = ['loaderx-parity', 'loaderx-import']
 OLDEST = '0.1.0'    # the first library with all functions that the extension calls
 
 
@@ -18,13 +18,13 @@ def pkg_config(*arguments):
     """Return the output of pkg-config for the library, split as by a shell."""
     command = shlex.split(os.environ.get('PKG_CONFIG') or 'pkg-config')
     try:
-        done = subprocess.run([*command, *arguments, MODULE], stdout=subprocess.PIPE,
+        done = subprocess.run([*command, *arguments, *MODULES], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, universal_newlines=True, check=False)
     except OSError as error:
         sys.exit(f'Cannot run {command[0]} ({error.strerror}), which finds the installed '
                  f'libloaderx; set PKG_CONFIG to another command.')
     if done.returncode != 0:
-        sys.exit(f'pkg-config does not find {MODULE} {OLDEST} or newer:\n{done.stderr.strip()}\n'
+        sys.exit(f'pkg-config does not find {" and ".join(MODULES)} {OLDEST} or newer:\n{done.stderr.strip()}\n'
                  f'Install libloaderx first (./configure && make && make install). If it is not '
                  f'in a standard directory, add its lib/pkgconfig to PKG_CONFIG_PATH.')
     return shlex.split(done.stdout)

@@ -94,6 +94,7 @@ int lxpy_add_collate(PyObject *module);
 int lxpy_add_pad(PyObject *module);
 int lxpy_add_arrow(PyObject *module);
 int lxpy_add_dataset(PyObject *module);
+int lxpy_add_import(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);
 

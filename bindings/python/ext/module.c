@@ -29,6 +29,7 @@ static int add_all(PyObject *module)
         lxpy_add_arrow,
         lxpy_add_executor,
         lxpy_add_dataset,
+        lxpy_add_import,
         lxpy_add_writer,
         lxpy_add_ticket,
     };

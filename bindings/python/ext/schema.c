@@ -5,6 +5,15 @@
 static const char *const compressions[] = {"raw", "flate", "zstd", NULL};
 #define COMPRESSIONS (sizeof compressions / sizeof *compressions - 1)
 
+int lxpy_compression_take(PyObject *name, lx_compression *compression)
+{
+    int choice;
+    if (lxpy_choice(name, "compress", compressions, &choice) < 0)
+        return -1;
+    *compression = (lx_compression)choice;
+    return 0;
+}
+
 const char *lxpy_compression_name(lx_compression compression)
 {
     return (size_t)compression < COMPRESSIONS ? compressions[compression] : "unknown";
@@ -118,7 +127,6 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
 {
     const char *dtype;
     PyObject *name, *shape, *compress;
-    int compression;
     unsigned dictionary = 0;
     lx_error error = LX_ERROR_INIT;
     d->level = 0;
@@ -129,9 +137,8 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
     if (!PyArg_ParseTuple(tuple, "OsO!O|iI", &name, &dtype, &PyTuple_Type, &shape, &compress,
                           &d->level, &dictionary) ||
         (d->name = lxpy_text(name, "the name of a field")) == NULL ||
-        lxpy_choice(compress, "compress", compressions, &compression) < 0)
+        lxpy_compression_take(compress, &d->compression) < 0)
         return -1;
-    d->compression = (lx_compression)compression;
     d->dictionary = dictionary;
     d->ndim = (size_t)PyTuple_GET_SIZE(shape);
     if (d->ndim > LX_MAX_NDIM) {

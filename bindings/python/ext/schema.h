@@ -57,6 +57,9 @@ typedef struct lxpy_description {
  * absent. Returns -1 with an exception set on failure. */
 int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyObject *tuple);
 
+/** Finds a compression by its name; returns -1 with an exception set if there is none. */
+int lxpy_compression_take(PyObject *name, lx_compression *compression);
+
 /** Returns the name of a compression in loaderx.Field: "raw", "flate" or "zstd". */
 const char *lxpy_compression_name(lx_compression compression);
 

@@ -75,7 +75,7 @@ static int set_card(lx_writer_options *options, lxpy_state *state, PyObject *dic
     return -1;
 }
 
-static lx_writer_options *make_options(lxpy_state *state, const lxpy_writer_arguments *params,
+lx_writer_options *lxpy_writer_options(lxpy_state *state, const lxpy_writer_arguments *params,
                                        lx_error *error)
 {
     lx_writer_options *options = lx_writer_options_new();
@@ -130,7 +130,7 @@ lx_writer *lxpy_writer_open(lxpy_state *state, const lxpy_writer_arguments *para
     lx_writer *handle = NULL;
     lx_schema *schema = NULL;
     bool create = params->fields != NULL && params->fields != Py_None;
-    lx_writer_options *options = make_options(state, params, &error);
+    lx_writer_options *options = lxpy_writer_options(state, params, &error);
     if (options == NULL)
         return NULL;
     if (create && (schema = make_schema(state, params->fields)) == NULL) {

@@ -68,6 +68,11 @@ typedef struct lxpy_writer_arguments {
     PyObject *append_only, *card;
 } lxpy_writer_arguments;
 
+/** Creates the options that the arguments describe; returns NULL with an exception set if they are
+ * invalid. @p error is filled in if the library refuses one. */
+lx_writer_options *lxpy_writer_options(lxpy_state *state, const lxpy_writer_arguments *params,
+                                       lx_error *error);
+
 /** Creates the dataset at @p path (bytes) if @p fields are given, otherwise opens it. */
 lx_writer *lxpy_writer_open(lxpy_state *state, const lxpy_writer_arguments *params, PyObject *path);
 

@@ -16,6 +16,8 @@ from .batch import Batch
 from .compat import ARDataset, DataLoader, converter
 from .executor import Executor
 from .field import Field
+from .importing import (ImportReport, import_csv, import_folder, import_jsonl, import_lines,
+                        import_tar)
 from .loader import Loader, generator
 from .maintenance import copy, remove, repair, unseal
 from .opening import create, open
@@ -49,6 +51,7 @@ __all__ = [
     'Executor',
     'Field',
     'FlatDataset',
+    'ImportReport',
     'Loader',
     'LoaderxError',
     'NPDataset',
@@ -82,6 +85,11 @@ __all__ = [
     'cu_seqlens',
     'generator',
     'import_arrow',
+    'import_csv',
+    'import_folder',
+    'import_jsonl',
+    'import_lines',
+    'import_tar',
     'library_version',
     'open',
     'remove',

@@ -249,6 +249,13 @@ def source_flat(
     path: Any, column: Tuple[str, str, Tuple[int, ...], str], offset: int, /
 ) -> Source: ...
 
+def import_files(
+    path: _Path, format: str, inputs: Sequence[_Path], options: Sequence[Tuple[str, str]],
+    types: Sequence[Tuple[str, str]],
+    storages: Sequence[Tuple[Optional[str], str, int, int]], skip: bool, append: bool,
+    resume: bool, durability: Optional[str], executor: Optional[Executor],
+    progress: _ProgressFunction, /) -> Tuple[Dict[str, int], List[Dict[str, Any]]]: ...
+
 def collate(
     batch: Any, wrap: Callable[[Any], Any], fallback: Callable[[Any], Any], /
 ) -> Any: ...

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: MIT
+"""Functions that import files of other formats into datasets."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import _core
+from ._check import UINT64_MAX, boolean
+from ._progress import Progress, reporting
+from .executor import Executor
+from .field import COMPRESSIONS, Field
+from .opening import Durability
+from .sources.dataset import Path
+
+OnBad = Literal['stop', 'skip']
+
+_Inputs = Union[Path, Sequence[Path]]
+_Fields = Optional[Mapping[str, Union[str, Field]]]
+
+
+class ImportReport(NamedTuple):
+    """What an import did.
+
+    Attributes
+    ----------
+    records : int
+        The number of records that this call appended.
+    resumed : int
+        The number of records that an interrupted import had already appended.
+    length : int
+        The number of records now in the dataset.
+    bytes : int
+        The size of the values that this call appended, in bytes.
+    bad : int
+        The number of bad records that were skipped.
+    skipped : list of dict
+        The first 1,000 of them. Each dict has the keys 'path', 'record' (its number in the input,
+        counted from 0), 'offset' (after decompression), 'field' and 'message'.
+    """
+
+    records: int
+    resumed: int
+    length: int
+    bytes: int
+    bad: int
+    skipped: List[Dict[str, Any]]
+
+
+def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _Fields = None,
+                 compress: str = 'raw', on_bad: OnBad = 'stop', resume: bool = False,
+                 append: bool = False, durability: Optional[Durability] = None,
+                 executor: Optional[Executor] = None, progress: Progress = True) -> ImportReport:
+    """Import texts: each line is a record with one field.
+
+    Lines end with LF or CR LF; the last one may lack its end. They must be UTF-8.
+
+    Parameters
+    ----------
+    inputs : path-like or sequence of path-like
+        The files, in the order of their records; '-' is the standard input. Files may be compressed
+        with gzip, and may be pipes.
+    path : path-like
+        The directory of the dataset.
+    field : str, optional
+        The name of the field.
+    fields : dict of str to Field or str, optional
+        Types of fields. A `Field` also sets how its values are stored. A str is a dtype, which may
+        be followed by a shape, as in 'float32[3,4]'; 'bytes'; 'str', which must be UTF-8; 'json',
+        which can store any value; or 'ignore', which leaves the field out. The types of other
+        fields are derived from the first records, up to 1,000 within 4 MiB. A later record that
+        does not fit is a bad record.
+    compress : {'raw', 'flate', 'zstd'}, optional
+        How the other fields of bytes are stored; see `Field`.
+    on_bad : {'stop', 'skip'}, optional
+        What to do about a record that is damaged or does not fit its fields: fail, or leave it out
+        and list it in the result.
+    resume : bool, optional
+        Whether to continue an import that was interrupted, by an exception, a kill or a power loss.
+        The other arguments must be the same, except `on_bad`. The result is the same as without the
+        interruption. If none was interrupted, the import begins; if it was complete, nothing
+        happens.
+    append : bool, optional
+        Whether to append to an existing dataset, which must have exactly the fields of the inputs.
+    durability, executor
+        See `create`.
+    progress : bool or callable, optional
+        See `copy`; the progress is counted in bytes of the inputs, and the total of pipes is None.
+
+    Returns
+    -------
+    ImportReport
+        The number of records, and the bad records.
+
+    Raises
+    ------
+    FileExistsError
+        `path` exists, and neither `resume` nor `append` is set.
+    CorruptError
+        A record is damaged; the message has its path, number and offset.
+    ValueError
+        A record does not fit the fields, or an argument is invalid.
+    LoaderxError
+        An import was interrupted, and `resume` is not set.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> _ = pathlib.Path('lines.txt').write_text('one\\ntwo\\n')
+    >>> import_lines('lines.txt', 'lines').records
+    2
+    >>> bytes(open('lines')['text'][1])
+    b'two'
+    """
+    return _run('lines', inputs, path, {'field': field}, fields, compress, on_bad, resume, append,
+                durability, executor, progress)
+
+
+def import_jsonl(inputs: _Inputs, path: Path, *, fields: _Fields = None, compress: str = 'raw',
+                 on_bad: OnBad = 'stop', resume: bool = False, append: bool = False,
+                 durability: Optional[Durability] = None, executor: Optional[Executor] = None,
+                 progress: Progress = True) -> ImportReport:
+    """Import JSON Lines: each line is a JSON object whose keys are fields.
+
+    Whole numbers become int64, other numbers float64, booleans bool, strings UTF-8 bytes, and lists
+    of numbers that all have the same shape arrays. All other values are stored as JSON text. Null
+    and absent keys are missing values.
+
+    Parameters
+    ----------
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+        See `import_lines`.
+
+    Returns
+    -------
+    ImportReport
+        See `import_lines`.
+
+    Examples
+    --------
+    >>> import json, pathlib
+    >>> reviews = [{'stars': 5, 'text': 'good', 'box': [1, 2]},
+    ...            {'stars': 1, 'text': 'bad', 'box': [3, 4]}]
+    >>> text = '\\n'.join(map(json.dumps, reviews))
+    >>> _ = pathlib.Path('reviews.jsonl').write_text(text)
+    >>> import_jsonl('reviews.jsonl', 'reviews', fields={'stars': 'float32'}).records
+    2
+    >>> open('reviews')['stars'][:].tolist(), open('reviews')['box'][1].tolist()
+    ([5.0, 1.0], [3, 4])
+    """
+    return _run('jsonl', inputs, path, {}, fields, compress, on_bad, resume, append, durability,
+                executor, progress)
+
+
+def import_csv(inputs: _Inputs, path: Path, *, delimiter: str = ',', header: bool = True,
+               fields: _Fields = None, compress: str = 'raw', on_bad: OnBad = 'stop',
+               resume: bool = False, append: bool = False, durability: Optional[Durability] = None,
+               executor: Optional[Executor] = None, progress: Progress = True) -> ImportReport:
+    """Import comma-separated values, as in RFC 4180.
+
+    Columns of numbers become int64 or float64, with missing values for empty words; all others are
+    UTF-8 bytes.
+
+    Parameters
+    ----------
+    delimiter : str, optional
+        One character.
+    header : bool, optional
+        Whether the first record of each input names the fields. Otherwise, they are called column0,
+        column1 and so on.
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+        See `import_lines`.
+
+    Returns
+    -------
+    ImportReport
+        See `import_lines`.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> _ = pathlib.Path('sales.csv').write_text('item,price\\n"bread, white",2.5\\nmilk,1\\n')
+    >>> import_csv('sales.csv', 'sales').records
+    2
+    >>> open('sales')['price'][:].tolist(), bytes(open('sales')['item'][0])
+    ([2.5, 1.0], b'bread, white')
+    """
+    options = {'delimiter': '\\t' if delimiter == '\t' else delimiter,
+               'header': 'yes' if boolean('header', header) else 'no'}
+    return _run('csv', inputs, path, options, fields, compress, on_bad, resume, append, durability,
+                executor, progress)
+
+
+def import_tar(inputs: _Inputs, path: Path, *, key: Optional[str] = None, fields: _Fields = None,
+               compress: str = 'raw', on_bad: OnBad = 'stop', resume: bool = False,
+               append: bool = False, durability: Optional[Durability] = None,
+               executor: Optional[Executor] = None, progress: Progress = True) -> ImportReport:
+    """Import tar archives as written for WebDataset.
+
+    Consecutive members whose names are equal up to the first dot of the last component are a
+    record; what follows the dot names the field. 'cls' and the like become int64, 'txt' and the
+    like UTF-8 bytes, 'json' JSON text, and all others bytes; loaderx-import(1) has the list. No
+    member is extracted, and no name is used as a path. Nothing is unpickled.
+
+    Parameters
+    ----------
+    key : str, optional
+        The name of a field for the part of the names before the dot. By default, it is not stored.
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+        See `import_lines`.
+
+    Returns
+    -------
+    ImportReport
+        See `import_lines`.
+
+    Examples
+    --------
+    >>> import io, tarfile
+    >>> with tarfile.open('shard.tar', 'w') as archive:
+    ...     for name, data in ('0.cls', b'3'), ('0.jpg', b'...'), ('1.cls', b'4'):
+    ...         member = tarfile.TarInfo(name)
+    ...         member.size = len(data)
+    ...         archive.addfile(member, io.BytesIO(data))
+    >>> import_tar('shard.tar', 'photos').records
+    2
+    >>> open('photos')['cls'][:].tolist()
+    [3, 4]
+    """
+    return _run('tar', inputs, path, {} if key is None else {'key': key}, fields, compress, on_bad,
+                resume, append, durability, executor, progress)
+
+
+def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[str]] = None,
+                  fields: _Fields = None, compress: str = 'raw', on_bad: OnBad = 'stop',
+                  resume: bool = False, append: bool = False,
+                  durability: Optional[Durability] = None, executor: Optional[Executor] = None,
+                  progress: Progress = True) -> ImportReport:
+    """Import folders of files: each file is a record, and its sub-folder is its class.
+
+    The fields are 'data', the content; 'name', relative to the folder; 'class', the sub-folder of
+    the input that contains the file; and 'label', the number of that class in the order of their
+    names, as in torchvision's ImageFolder. Records are in the order of their names. Symbolic links
+    to files are followed; a link to a folder is a bad record. Hidden files are passed over.
+
+    Parameters
+    ----------
+    extensions : sequence of str, optional
+        Only files with these extensions, such as ['jpg', 'png'], in any case.
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+        See `import_lines`; each input is a folder.
+
+    Returns
+    -------
+    ImportReport
+        See `import_lines`.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> for name in 'cat/1.txt', 'dog/2.txt':
+    ...     file = pathlib.Path('animals', name)
+    ...     file.parent.mkdir(parents=True, exist_ok=True)
+    ...     _ = file.write_text('content')
+    >>> import_folder('animals', 'imported').records
+    2
+    >>> open('imported')['label'][:].tolist(), bytes(open('imported')['name'][1])
+    ([0, 1], b'dog/2.txt')
+    """
+    options: Dict[str, str] = {}
+    if extensions is not None:
+        if isinstance(extensions, (str, bytes)):
+            raise TypeError(f'extensions must be a sequence of str, not {extensions!r}')
+        options['extensions'] = ','.join(each.lstrip('.') for each in extensions)
+    return _run('folder', inputs, path, options, fields, compress, on_bad, resume, append,
+                durability, executor, progress)
+
+
+def _run(form: str, inputs: _Inputs, path: Path, options: Mapping[str, str], fields: _Fields,
+         compress: str, on_bad: str, resume: bool, append: bool, durability: Optional[str],
+         executor: Optional[Executor], progress: Progress) -> ImportReport:
+    if on_bad not in ('stop', 'skip'):
+        raise ValueError(f"on_bad must be 'stop' or 'skip', not {on_bad!r}")
+    for name, value in options.items():
+        if not isinstance(value, str):
+            raise TypeError(f'{name} must be a str, not {type(value).__name__}')
+    single = isinstance(inputs, (str, bytes, os.PathLike))
+    paths: List[Any] = [inputs] if single else list(inputs)    # type: ignore[arg-type]
+    if not paths:
+        raise ValueError('inputs is empty: there is nothing to import')
+    types, storages = _take_fields(fields)
+    if compress not in COMPRESSIONS:
+        raise ValueError(f"compress must be 'raw', 'flate' or 'zstd', not {compress!r}")
+    if compress != 'raw':
+        storages.append((None, compress, 0, 0))
+    with reporting(progress, 'import', 'B') as report:
+
+        def advance(done: int, total: int) -> None:
+            if report is not None:
+                report(done, total if total != UINT64_MAX else None)  # type: ignore[arg-type]
+
+        counts, skipped = _core.import_files(
+            path, form, paths, list(options.items()), types, storages, on_bad == 'skip',
+            boolean('append', append), boolean('resume', resume), durability, executor, advance)
+    return ImportReport(**counts, skipped=skipped)
+
+
+def _take_fields(fields: _Fields) -> Tuple[List[Tuple[str, str]],
+                                           List[Tuple[Optional[str], str, int, int]]]:
+    """Return the types of fields as text, and how the fields are stored."""
+    types: List[Tuple[str, str]] = []
+    storages: List[Tuple[Optional[str], str, int, int]] = []
+    if fields is not None and not isinstance(fields, Mapping):
+        raise TypeError(f'fields must be a dict, not {type(fields).__name__}')
+    for name, field in (fields or {}).items():
+        if not isinstance(name, str):
+            raise TypeError(f'field names must be str, not {name!r}')
+        if isinstance(field, Field):
+            _, dtype, shape, compress, level, dictionary = field._describe(name)
+            types.append((name, dtype + (f'[{",".join(map(str, shape))}]' if shape else '')))
+            if compress != 'raw':
+                storages.append((name, compress, level, dictionary))
+        elif isinstance(field, str):
+            types.append((name, field))
+        else:
+            raise TypeError(f'fields[{name!r}] must be a Field or a str, not {field!r}')
+    return types, storages
