@@ -157,7 +157,7 @@ static lx_status make_room(lx__input *self, lx_error *error)
     size_t used = (size_t)(self->data - self->buffer);
     if (self->capacity - used - self->size >= STEP)
         return LX_OK;
-    if (!self->kept && used >= self->size) {
+    if (!self->kept && used != 0 && used >= self->size) {
         memmove(self->buffer, self->data, self->size);
         used = 0;
     }

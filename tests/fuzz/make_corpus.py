@@ -10,11 +10,14 @@ after the bug. The same inputs always give the same tar.
 """
 
 import argparse
+import gzip
+import io
 import json
 import pathlib
 import random
 import struct
 import sys
+import tarfile
 import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -184,6 +187,39 @@ def order():
         put('order', f'cut-{size}', bytes([9, 4]) + struct.pack('<H', size))
 
 
+def archive(form):
+    """Return a tar archive of two records."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode='w', format=form) as made:
+        for name, data in ('a.cls', b'1'), ('a.txt', b'text'), ('b/' * 60 + 'b.json', b'[1, 2]'):
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            made.addfile(member, io.BytesIO(data))
+    return file.getvalue()[:LIMIT - 2]
+
+
+def imports():
+    """Inputs of the formats that `loaderx import` reads."""
+    csv, jsonl, lines, tar, state = range(5)
+    for options in 0, 1, 3, 8, 15:
+        for name, kind, data in [
+                ('words', csv, b'a,b,"c ""d"""\r\n1,2.5,x\r\n\r\n"3","x\ny",""\n4;5\n'),
+                ('bad-words', csv, b'a,b\n1,2,3\nx"y,1\n"x"y,1\n\xff,1\n1,"'),
+                ('objects', jsonl, b'{"a": [1, 2.5], "b": {"c": null}, "text": "\\u00e9\\n"}\n'
+                                   b'{"a": [1e5, -0], "text": "\xc3\xa9", "d": true}\n'),
+                ('bad-objects', jsonl, b'{"a": [1, 2}\n{"a": 1, "a": 2}\n[]\n{"\\ud800": 1}\n'
+                                       b'{"a": [[1],[2]]}\n{"a": 1e999}\n' + b'[' * 300),
+                ('lines', lines, b'one\ntwo\r\n\n\xc3\xa9\n\xff\nlast'),
+                ('gzip', lines, gzip.compress(b'one\ntwo\n' * 50, mtime=0)),
+                ('long-line', lines, b'x' * 3000 + b'\nend'),
+                ('ustar', tar, archive(tarfile.USTAR_FORMAT)),
+                ('pax', tar, archive(tarfile.PAX_FORMAT)),
+                ('gnu', tar, archive(tarfile.GNU_FORMAT)),
+                ('state', state, b'{"version": 1, "first": 5, "digest": 7, '
+                                 b'"fields": [["a", "float32[3]"], ["b", "str"]]}\n5\n17\n20')]:
+            put('import', f'{name}-{options}', bytes([kind, options]) + data)
+
+
 def tokens():
     numbers = b''.join(struct.pack('<H', k * 7) for k in range(60))
     put('tokens', 'bare-uint16', bytes([0, 7]) + numbers)
@@ -270,6 +306,7 @@ def make():
     inflate()
     maintenance()
     order()
+    imports()
     tokens()
     restore()
     programs('python', 40, 200, 3)
