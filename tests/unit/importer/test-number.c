@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers from their text. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "../unit.h"
+#include "importer/number.h"
+
+static bool store(const char *text, lx_dtype dtype, void *element)
+{
+    bool whole;
+    size_t size = strlen(text);
+    ck_assert_uint_eq(lx__number_span(text, text + size, &whole), size);
+    return lx__number_store(text, size, dtype, element);
+}
+
+START_TEST(spans_follow_the_grammar_of_json)
+{
+    static const struct {
+        const char *text;
+        size_t span;
+        bool whole;
+    } cases[] = {{"0", 1, true},          {"-0", 2, true},    {"10", 2, true},     {"01", 1, true},
+                 {"1.5", 3, false},       {"1.", 0, true},    {".5", 0, true},     {"-", 0, true},
+                 {"1e5", 3, false},       {"1E+5", 4, false}, {"1e-05", 5, false}, {"1e", 0, true},
+                 {"1e+", 0, true},        {"+1", 0, true},    {"0x10", 1, true},   {"1,5", 1, true},
+                 {"-1.25e-3x", 8, false}, {"", 0, true},      {"NaN", 0, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool whole;
+        const char *text = cases[i].text;
+        size_t span = lx__number_span(text, text + strlen(text), &whole);
+        ck_assert_msg(span == cases[i].span, "%s: %zu", text, span);
+        ck_assert_msg(span == 0 || whole == cases[i].whole, "%s", text);
+    }
+}
+END_TEST
+
+START_TEST(integers_are_exact_or_refused)
+{
+    int64_t wide;
+    uint64_t unsigned_wide;
+    int8_t narrow;
+    uint8_t byte;
+    ck_assert(store("9223372036854775807", LX_INT64, &wide) && wide == INT64_MAX);
+    ck_assert(store("-9223372036854775808", LX_INT64, &wide) && wide == INT64_MIN);
+    ck_assert(!store("9223372036854775808", LX_INT64, &wide));
+    ck_assert(!store("-9223372036854775809", LX_INT64, &wide));
+    ck_assert(store("18446744073709551615", LX_UINT64, &unsigned_wide) &&
+              unsigned_wide == UINT64_MAX);
+    ck_assert(!store("18446744073709551616", LX_UINT64, &unsigned_wide));
+    ck_assert(!store("99999999999999999999999999", LX_UINT64, &unsigned_wide));
+    ck_assert(store("-128", LX_INT8, &narrow) && narrow == -128);
+    ck_assert(store("127", LX_INT8, &narrow) && narrow == 127);
+    ck_assert(!store("128", LX_INT8, &narrow) && !store("-129", LX_INT8, &narrow));
+    ck_assert(store("255", LX_UINT8, &byte) && byte == 255);
+    ck_assert(!store("256", LX_UINT8, &byte) && !store("-1", LX_UINT8, &byte));
+    ck_assert(store("-0", LX_UINT8, &byte) && byte == 0);
+    ck_assert(!store("1.0", LX_INT64, &wide) && !store("1e3", LX_INT64, &wide));
+    ck_assert(store("1", LX_BOOL, &byte) && byte == 1);
+    ck_assert(!store("2", LX_BOOL, &byte) && !store("10", LX_BOOL, &byte));
+    ck_assert(!store("1", LX_FLOAT16, &wide) && !lx__number_has_text(LX_FLOAT16));
+}
+END_TEST
+
+/** A number of up to 20 digits with a point and an exponent. */
+static void make_text(uint64_t random, char text[64])
+{
+    size_t at = 0, digits = 1 + random % 20, point = random / 20 % (digits + 1);
+    uint64_t state = random;
+    if (random >> 40 & 1)
+        text[at++] = '-';
+    for (size_t i = 0; i < digits; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        if (i == point && i != 0)
+            text[at++] = '.';
+        text[at++] = (char)('0' + (i == 0 ? 1 + (state >> 33) % 9 : (state >> 33) % 10));
+    }
+    if (random >> 41 & 1)
+        at += (size_t)snprintf(text + at, 64 - at, "e%d", (int)(random >> 42 & 63) - 32);
+    text[at] = '\0';
+}
+
+START_TEST(floats_are_those_of_strtod)
+{
+    for (uint64_t i = 0; i < 200000; i++) {
+        char text[64];
+        double value, right;
+        float single, right_single;
+        make_text(i * UINT64_C(0x9e3779b97f4a7c15), text);
+        right = strtod(text, NULL);
+        right_single = (float)right;
+        ck_assert_msg(store(text, LX_FLOAT64, &value) && memcmp(&value, &right, 8) == 0, "%s: %a",
+                      text, value);
+        if (isinf(right_single))
+            continue;
+        ck_assert_msg(store(text, LX_FLOAT32, &single) && memcmp(&single, &right_single, 4) == 0,
+                      "%s", text);
+    }
+}
+END_TEST
+
+START_TEST(floats_that_are_too_large_are_refused)
+{
+    double value;
+    float single;
+    ck_assert(store("1.7976931348623157e308", LX_FLOAT64, &value));
+    ck_assert(!store("1e309", LX_FLOAT64, &value));
+    ck_assert(!store("-1e999999999999", LX_FLOAT64, &value));
+    ck_assert(store("1e-999999999999", LX_FLOAT64, &value) && value == 0);
+    ck_assert(!store("1e39", LX_FLOAT32, &single));
+    ck_assert(store("-0.0", LX_FLOAT64, &value) && signbit(value));
+    char text[2 * LX__NUMBER_TEXT];
+    memset(text, '1', sizeof text);
+    ck_assert(!lx__number_store(text, sizeof text, LX_FLOAT64, &value));
+}
+END_TEST
+
+UNIT_MAIN("importer/number", spans_follow_the_grammar_of_json, integers_are_exact_or_refused,
+          floats_are_those_of_strtod, floats_that_are_too_large_are_refused)
