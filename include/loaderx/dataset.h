@@ -355,6 +355,38 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
                                          size_t count, const uint64_t *offsets, void *out,
                                          lx_error *error);
 
+/**
+ * Copies a part of one value to the caller's memory: @p count items from item @p first on. An item
+ * is a part of a value at one index of its first dimension (lx_field::item_size): a byte of a bytes
+ * field, a row of an array, or a whole scalar. Like pread(2), the call copies fewer items if the
+ * value ends before.
+ *
+ * Of a raw value of more than 64 KiB, only the bytes of the part are read. They are **not verified**
+ * unless the handle uses #LX_VERIFY_ALWAYS, because the checksum covers the whole value; the call
+ * still checks that the value lies within the committed part of its chunk. #LX_VERIFY_ALWAYS, and
+ * lx_dataset_verify(), read the whole value. A shorter value is read and verified as a whole, and a
+ * compressed one is also decompressed as a whole.
+ *
+ * @param[in]  dataset  The dataset.
+ * @param[in]  field    The position of a field in the schema.
+ * @param[in]  index    The index of the record.
+ * @param[in]  first    The first item.
+ * @param[in]  count    The number of items.
+ * @param[out] out      Has room for @p count items; may be NULL if @p count is 0.
+ * @param[out] read     Receives the number of items that were copied; #LX_NONE if the record has no
+ *                      value or, with #LX_DAMAGE_ZEROS, has a damaged value.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The items were copied.
+ * @retval LX_ERR_RANGE     @p index is not less than the length. It is no failure if @p first is
+ *                          beyond the end of the value.
+ * @retval LX_ERR_ARGUMENT  The field does not exist, or a pointer is NULL.
+ * @return Otherwise, any status that lx_dataset_gather() returns.
+ */
+LX_API lx_status lx_dataset_read_part(lx_dataset *dataset, size_t field, uint64_t index,
+                                      uint64_t first, uint64_t count, void *out, uint64_t *read,
+                                      lx_error *error);
+
 /** @} */
 
 /**

@@ -629,6 +629,34 @@ LX_API lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dty
                                      lx_error *error);
 
 /**
+ * Adds a field as lx_writer_add_field() does, and gives it the same value in each existing record.
+ * The call writes 24 bytes per record, and does not rewrite other fields. A value of more than 8
+ * bytes is stored only once: all existing records share it until they are changed. The default does
+ * not apply to records that are appended later.
+ *
+ * @param[in]  writer       The writer.
+ * @param[in]  name         The same as for lx_schema_add_field().
+ * @param[in]  dtype        The same as for lx_schema_add_field().
+ * @param[in]  shape        The same as for lx_schema_add_field().
+ * @param[in]  ndim         The same as for lx_schema_add_field().
+ * @param[in]  compression  The same as for lx_schema_add_field().
+ * @param[in]  value        The default, a valid value of the field. If it is NULL or missing (a size
+ *                          of #LX_NONE), the existing records have no value.
+ * @param[out] error        Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The field was added.
+ * @retval LX_ERR_ARGUMENT  The same as for lx_schema_add_field(); or @p value is not a valid value
+ *                          of the field, as for lx_writer_append().
+ * @retval LX_ERR_IO        A system call failed, for example because the disk is full.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, any status that lx_writer_add_field() returns.
+ */
+LX_API lx_status lx_writer_add_field_default(lx_writer *writer, const char *name, lx_dtype dtype,
+                                             const uint64_t *shape, size_t ndim,
+                                             lx_compression compression, const lx_value *value,
+                                             lx_error *error);
+
+/**
  * Drops a field, along with its values in all records. lx_writer_rebalance() frees the space that
  * the values take up in chunks.
  *
@@ -657,6 +685,60 @@ LX_API lx_status lx_writer_drop_field(lx_writer *writer, const char *name, lx_er
  */
 LX_API lx_status lx_writer_rename_field(lx_writer *writer, const char *name, const char *to,
                                         lx_error *error);
+
+/**
+ * Converts values for lx_writer_convert_field(), on the calling thread. The function must not call
+ * the writer.
+ *
+ * @param values     The values of consecutive records. Even if they all have the same size, the
+ *                   offsets are set.
+ * @param count      The number of records, at least 1.
+ * @param converted  Receives the converted values, in the form that lx_writer_extend() takes. Their
+ *                   memory belongs to the function, and must stay valid until the next call, or
+ *                   until lx_writer_convert_field() returns. All members are NULL at first, which
+ *                   means that all values are missing.
+ * @param user       The pointer that was passed to lx_writer_convert_field().
+ * @param error      Receives the description of a failure; never NULL.
+ * @return #LX_OK on success. Any other status ends the conversion, which returns that status
+ *         (#LX_ERR_CALLBACK if it is positive).
+ */
+typedef lx_status (*lx_convert_function)(const lx_values *values, uint64_t count,
+                                         lx_values *converted, void *user, lx_error *error);
+
+/**
+ * Changes the type of a field, and converts its values. The field keeps its name, its position in
+ * the schema and its compression; it gets a new id. Only this field is rewritten. The space of the
+ * old values in chunks is freed by lx_writer_rebalance(). Readers that have the field open must
+ * open the dataset again, as after lx_writer_drop_field().
+ *
+ * If the field has a dictionary, the converted values are compressed without one, and a new
+ * dictionary is trained later.
+ *
+ * @param[in]  writer    The writer.
+ * @param[in]  name      The name of the field.
+ * @param[in]  dtype     The new type, as for lx_schema_add_field().
+ * @param[in]  shape     The new shape, as for lx_schema_add_field().
+ * @param[in]  ndim      The new number of dimensions, as for lx_schema_add_field().
+ * @param[in]  function  Converts values; called for up to 4096 records at a time, in order.
+ * @param[in]  user      The pointer to pass to @p function.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             The field was converted.
+ * @retval LX_ERR_NOT_FOUND  The schema has no field with that name; the error lists the existing
+ *                           names.
+ * @retval LX_ERR_ARGUMENT   The type or the shape is invalid, a converted value is invalid (the
+ *                           error reports the record), or a pointer is NULL.
+ * @retval LX_ERR_CORRUPT    A value is damaged; the error reports where.
+ * @retval LX_ERR_LIMIT      No field id, chunk id or generation number is left, or a converted value
+ *                           is larger than #LX_MAX_VALUE.
+ * @retval LX_ERR_STATE      A transaction is open, or the writer has sealed the dataset.
+ * @retval LX_ERR_IO         A system call failed, for example because the disk is full.
+ * @retval LX_ERR_POISONED   A sync failed, and it is unknown which type the field has.
+ * @return Otherwise, any status that @p function, lx_writer_commit() or lx_dataset_open() returns.
+ */
+LX_API lx_status lx_writer_convert_field(lx_writer *writer, const char *name, lx_dtype dtype,
+                                         const uint64_t *shape, size_t ndim,
+                                         lx_convert_function function, void *user, lx_error *error);
 
 /**
  * Changes how new values of a field are compressed, for this writer and all later ones; existing

@@ -165,6 +165,28 @@ static lx_status read_complete(const json_t *object, bool *complete, lx_error *e
                : LX_OK;
 }
 
+/** Reads the optional key that says where the shared payload is. */
+static lx_status read_shared(const json_t *object, lx__shared *shared, lx_error *error)
+{
+    json_t *place;
+    uint64_t chunk, bytes;
+    *shared = (lx__shared){0};
+    if (json_object_get(object, "shared") == NULL)
+        return LX_OK;
+    lx_status status = lx__json_get(object, "shared", JSON_OBJECT, &place, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(place, "chunk", 0, LX__CHUNK_ID_MAX, &chunk, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(place, "offset", 0, INT64_MAX, &shared->offset, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(place, "bytes", 1, UINT32_MAX, &bytes, error);
+    if (status != LX_OK)
+        return status;
+    shared->chunk = (uint32_t)chunk;
+    shared->bytes = (uint32_t)bytes;
+    return LX_OK;
+}
+
 static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema *schema,
                             lx_error *error)
 {
@@ -172,6 +194,7 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     const char *stem = NULL, *dtype;
     uint64_t shape[LX_MAX_NDIM], id = 0, align = 0;
     bool complete;
+    lx__shared shared;
     if (!json_is_object(object))
         return lx_fail(error, LX_ERR_CORRUPT, "a field must be an object");
     lx_status status = lx__json_get_text(object, "name", &field.name, error);
@@ -199,12 +222,17 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
         status = read_packing(object, &field, error);
     if (status == LX_OK)
         status = read_complete(object, &complete, error);
+    if (status == LX_OK)
+        status = read_shared(object, &shared, error);
     if (status != LX_OK)
         return status;
     field.id = (uint32_t)id;
     field.align = (uint32_t)align;
     field.shape = shape;
-    return lx__schema_add(schema, &field, stem, complete, error);
+    status = lx__schema_add(schema, &field, stem, complete, error);
+    if (status == LX_OK)
+        schema->fields[schema->count - 1]->shared = shared;
+    return status;
 }
 
 static lx_status read_fields(lx__meta *meta, lx_error *error)

@@ -24,6 +24,18 @@ static int set_packing(json_t *field, int level, uint32_t dictionary)
            (dictionary != 0 ? set_integer(field, "train", dictionary) : 0);
 }
 
+/** Sets the optional key that says where the shared payload is; leaves it out if there is none. */
+static int set_shared(json_t *field, const lx__shared *shared)
+{
+    (void)json_object_del(field, "shared");
+    return shared->bytes == 0
+               ? 0
+               : json_object_set_new(
+                     field, "shared",
+                     json_pack("{s:I, s:I, s:I}", "chunk", (json_int_t)shared->chunk, "offset",
+                               (json_int_t)shared->offset, "bytes", (json_int_t)shared->bytes));
+}
+
 static json_t *field_document(const lx__field *field)
 {
     json_t *shape = json_array();
@@ -41,7 +53,8 @@ static json_t *field_document(const lx__field *field)
         field->name, "stem", field->stem, "dtype", lx_dtype_get_name(field->shown.dtype), "shape",
         shape, "compress", lx__compression_name(field->shown.compression), "align",
         (json_int_t)field->shown.align, "dict", "complete", (int)field->complete);
-    if (document == NULL || set_packing(document, field->shown.level, field->shown.dictionary) == 0)
+    if (document == NULL || (set_packing(document, field->shown.level, field->shown.dictionary) |
+                             set_shared(document, &field->shared)) == 0)
         return document;
     json_decref(document);
     return NULL;
@@ -179,6 +192,11 @@ uint64_t lx__meta_get_next_field(const lx__meta *meta)
     return (uint64_t)json_integer_value(json_object_get(meta->document, "next_field"));
 }
 
+lx_status lx__meta_set_next_field(lx__meta *meta, uint64_t id, lx_error *error)
+{
+    return have_set(set_integer(meta->document, "next_field", id), error);
+}
+
 static json_t *fields_of(const lx__meta *meta)
 {
     return json_object_get(meta->document, "fields");
@@ -193,13 +211,26 @@ bool lx__meta_find_dict(const lx__meta *meta, size_t position, lx__dict *dict)
     return json_is_object(object);
 }
 
+/** Sets what the document says because of a new field. */
+static int note_field(lx__meta *meta, const lx__field *field)
+{
+    int failed = set_integer(meta->document, "next_field", (uint64_t)field->shown.id + 1);
+    return lx__field_is_ragged(&field->shown)
+               ? failed | require_feature(meta->document, LX__FEATURE_RAGGED)
+               : failed;
+}
+
 lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error)
 {
     int failed = json_array_append_new(fields_of(meta), field_document(field));
-    failed |= set_integer(meta->document, "next_field", (uint64_t)field->shown.id + 1);
-    if (lx__field_is_ragged(&field->shown))
-        failed |= require_feature(meta->document, LX__FEATURE_RAGGED);
-    return have_set(failed, error);
+    return have_set(failed | note_field(meta, field), error);
+}
+
+lx_status lx__meta_replace_field(lx__meta *meta, size_t position, const lx__field *field,
+                                 lx_error *error)
+{
+    int failed = json_array_set_new(fields_of(meta), position, field_document(field));
+    return have_set(failed | note_field(meta, field), error);
 }
 
 lx_status lx__meta_drop_field(lx__meta *meta, size_t position, lx_error *error)
@@ -226,6 +257,12 @@ lx_status lx__meta_set_dict(lx__meta *meta, size_t position, const lx__dict *dic
                               (json_int_t)dict->crc);
     return have_set(json_object_set_new(json_array_get(fields_of(meta), position), "dict", value),
                     error);
+}
+
+lx_status lx__meta_set_shared(lx__meta *meta, size_t position, const lx__shared *shared,
+                              lx_error *error)
+{
+    return have_set(set_shared(json_array_get(fields_of(meta), position), shared), error);
 }
 
 lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, lx_error *error)

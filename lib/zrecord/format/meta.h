@@ -77,6 +77,9 @@ lx_status lx__meta_unseal(lx__meta *meta, lx_error *error);
 /** Returns the id that the next new field will get. */
 uint64_t lx__meta_get_next_field(const lx__meta *meta);
 
+/** Sets the id that the next new field will get. */
+lx_status lx__meta_set_next_field(lx__meta *meta, uint64_t id, lx_error *error);
+
 /** The size and checksum of a dictionary. */
 typedef struct lx__dict {
     uint64_t bytes;
@@ -91,6 +94,11 @@ bool lx__meta_find_dict(const lx__meta *meta, size_t position, lx__dict *dict);
  * changes the document but not the schema. */
 lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error);
 
+/** Puts @p field, whose id must be lx__meta_get_next_field(), in the place of the field at @p
+ * position. */
+lx_status lx__meta_replace_field(lx__meta *meta, size_t position, const lx__field *field,
+                                 lx_error *error);
+
 /** Removes the field at @p position. */
 lx_status lx__meta_drop_field(lx__meta *meta, size_t position, lx_error *error);
 
@@ -104,6 +112,10 @@ lx_status lx__meta_set_packing(lx__meta *meta, size_t position, int level, uint3
 
 /** Gives the field at @p position a dictionary. */
 lx_status lx__meta_set_dict(lx__meta *meta, size_t position, const lx__dict *dict, lx_error *error);
+
+/** Sets where the shared payload of the field at @p position is. */
+lx_status lx__meta_set_shared(lx__meta *meta, size_t position, const lx__shared *shared,
+                              lx_error *error);
 
 /** Sets whether the field at @p position is complete; see lx__field. */
 lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, lx_error *error);

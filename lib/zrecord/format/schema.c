@@ -181,6 +181,17 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *given, const char *s
     return status;
 }
 
+lx_status lx__schema_add_copy(lx_schema *schema, const lx__field *field, const char *name,
+                              lx_error *error)
+{
+    lx_field shown = field->shown;
+    shown.name = name;
+    lx_status status = lx__schema_add(schema, &shown, field->stem, field->complete, error);
+    if (status == LX_OK)
+        schema->fields[schema->count - 1]->shared = field->shared;
+    return status;
+}
+
 lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error)
 {
     const lx__codec *codec = lx__codec_of(compression);
@@ -280,10 +291,8 @@ static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *
                          "the field was dropped: close this handle and open the dataset again");
     } else {
         const lx__field *there = lx__schema_field(now, position);
-        lx_field field = there->shown;
-        field.name = shown->name;
-        if (same_values(&field, &shown->shown))
-            return lx__schema_add(schema, &field, there->stem, there->complete, error);
+        if (same_values(&there->shown, &shown->shown))
+            return lx__schema_add_copy(schema, there, shown->name, error);
         status = lx_fail(error, LX_ERR_CORRUPT,
                          "the dtype, shape or compression of the field has changed");
     }
@@ -318,7 +327,7 @@ lx_schema *lx__schema_copy(const lx_schema *schema)
     lx_schema *copy = lx_schema_new();
     for (size_t i = 0; copy != NULL && i < schema->count; i++) {
         const lx__field *field = schema->fields[i];
-        if (lx__schema_add(copy, &field->shown, field->stem, field->complete, NULL) != LX_OK) {
+        if (lx__schema_add_copy(copy, field, field->name, NULL) != LX_OK) {
             lx_schema_free(copy);
             copy = NULL;
         }

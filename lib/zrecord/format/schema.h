@@ -15,6 +15,20 @@
 /** The largest payload alignment that a field may have. */
 #define LX__ALIGN_MAX 4096u
 
+/** A payload that several values of a field have in common: the default of an added field. */
+typedef struct lx__shared {
+    uint32_t chunk;
+    uint32_t bytes; /**< 0: there is no such payload. */
+    uint64_t offset;
+} lx__shared;
+
+/** Whether the payload of an entry is the shared one. */
+static inline bool lx__entry_is_shared(const lx__entry *entry, const lx__shared *shared)
+{
+    return shared->bytes != 0 && entry->chunk == shared->chunk && entry->offset == shared->offset &&
+           entry->physical == shared->bytes;
+}
+
 /** A field, with its public description and its file stem. Owns its strings and its shape. */
 typedef struct lx__field {
     lx_field shown;
@@ -23,6 +37,7 @@ typedef struct lx__field {
     uint64_t *shape;
     bool complete; /**< Its tables contain no missing values, unless a marker in the log says that
                         they do (see replay.h). False if that is unknown. */
+    lx__shared shared;
 } lx__field;
 
 struct lx_schema {
@@ -57,6 +72,10 @@ bool lx__field_name_valid(const char *name);
  */
 lx_status lx__schema_add(lx_schema *schema, const lx_field *field, const char *stem, bool complete,
                          lx_error *error);
+
+/** Adds a copy of a field under the name @p name. */
+lx_status lx__schema_add_copy(lx_schema *schema, const lx__field *field, const char *name,
+                              lx_error *error);
 
 /** Adds a reference to a schema, which must not change after that. */
 lx_schema *lx__schema_ref(lx_schema *schema);

@@ -5,7 +5,9 @@
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/value-reader.h"
 
-static void count_value(const lx__entry *entry, lx_field_stats *field)
+/** Adds an entry to the statistics of its field. @p again: its payload is shared, and was already
+ * counted. */
+static void count_value(const lx__entry *entry, bool again, lx_field_stats *field)
 {
     if (lx__entry_is_missing(entry)) {
         field->missing++;
@@ -16,7 +18,7 @@ static void count_value(const lx__entry *entry, lx_field_stats *field)
     if (lx__entry_is_inline(entry)) {
         field->inlined++;
         field->inline_bytes += entry->logical;
-    } else {
+    } else if (!again) {
         field->stored_bytes += entry->physical;
     }
     field->compressed += lx__entry_is_compressed(entry);
@@ -31,6 +33,7 @@ typedef struct counting {
                                  with padding, in record order. */
     lx__chunk_item last;    /**< The last chunk that a rebalance would write. */
     uint64_t written;       /**< Number of bytes in the chunks before it. */
+    bool seen[LX_MAX_FIELDS]; /**< Whether the shared payload of a field was counted. */
 } counting;
 
 /** Puts a payload where a rebalance would put it. */
@@ -62,6 +65,16 @@ static lx_status count_payload(counting *self, const lx__entry *entry, uint32_t 
     return LX_OK;
 }
 
+/** Whether the payload of an entry is shared, and was already counted. */
+static bool is_repeated(counting *self, size_t field, const lx__entry *entry)
+{
+    const lx__field *definition = lx__schema_field(self->snapshot->store->schema, field);
+    bool shared = lx__entry_is_shared(entry, &definition->shared);
+    bool again = shared && self->seen[field];
+    self->seen[field] = self->seen[field] || shared;
+    return again;
+}
+
 static lx_status count_record(counting *self, lx__value_reader *reader, uint64_t index,
                               lx_error *error)
 {
@@ -72,13 +85,14 @@ static lx_status count_record(counting *self, lx__value_reader *reader, uint64_t
         status = lx__value_load(reader, i, index, &value, error);
         if (status != LX_OK)
             break;
+        bool again = is_repeated(self, i, &value.entry);
         status = lx__entry_check(&value.entry, rules, error);
-        if (status == LX_OK)
+        if (status == LX_OK && !again)
             status = count_payload(self, &value.entry, rules->align, error);
         if (status != LX_OK)
             lx__snapshot_add_context(self->snapshot, i, index, &value.entry, error);
         else if (self->fields != NULL)
-            count_value(&value.entry, &self->fields[i]);
+            count_value(&value.entry, again, &self->fields[i]);
     }
     return status;
 }

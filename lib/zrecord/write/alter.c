@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds, drops and renames fields, and changes how they are compressed. See doc/zrecord-format.md,
- * 11.5 and 4.8. */
+/* Adds, drops, replaces and renames fields, and changes how they are compressed. See
+ * doc/zrecord-format.md, 11.5 and 4.8. */
 #include "zrecord/write/alter.h"
 
 #include <stdio.h>
@@ -8,9 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/fault.h"
 #include "zrecord/format/names.h"
-#include "zrecord/write/install.h"
+#include "zrecord/write/value.h"
 
 /** Everything that a new schema needs. All of it is prepared before meta.json names the schema, so
  * that nothing can fail afterwards. */
@@ -20,7 +19,9 @@ typedef struct change {
     lx__entry_rules *rules;
     lx__packing *packings;
     lx__update_map live;
-    size_t dropped; /**< Position of the dropped field; SIZE_MAX if there is none. */
+    /** Positions of the field that is dropped, and of the one whose place a new field takes;
+     * SIZE_MAX if there is none. */
+    size_t dropped, replaced;
 } change;
 
 /** Copies the updates of the remaining fields, giving them their new field positions. */
@@ -32,7 +33,7 @@ static lx_status copy_updates(change *self, const lx_writer *writer, lx_error *e
         const lx__update *update = &live->list[i];
         lx__update moved = *update;
         moved.field -= update->field > self->dropped;
-        if (update->field != self->dropped)
+        if (update->field != self->dropped && update->field != self->replaced)
             lx__update_map_put(&self->live, &moved);
     }
     return status;
@@ -53,9 +54,8 @@ static lx_status prepare(change *self, lx_error *error)
         return lx__fail_memory(error, "fields");
     for (size_t i = 0; i < count; i++)
         self->rules[i] = lx__field_rules(lx__schema_field(self->schema, i), writer->meta.uuid);
-    lx_status status = copy_updates(self, writer, error);
-    if (status == LX_OK)
-        status = lx__packings_make(writer, &self->next.meta, self->schema, &self->packings, error);
+    lx_status status = lx__packings_make(writer, &self->next.meta, self->schema, &self->packings,
+                                         error);
     if (status == LX_OK)
         status = lx__table_writer_open(&self->next.tables, &writer->directory, self->schema,
                                        state->table_generation, state->rows, state->rows, error);
@@ -103,25 +103,43 @@ static void end(change *self)
     lx__install_end(&self->next);
 }
 
-/** Makes a schema of the writer's fields, leaving out the field at @p dropped and giving the name
- * @p name to the field at @p renamed. */
-static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed, const char *name,
+/** A new field. */
+typedef struct new_field {
+    lx_field field;
+    char stem[LX__NAME_SIZE];
+    lx__fill_function *fill; /**< NULL: the existing records have no value. */
+    void *user;
+} new_field;
+
+/** Makes a schema of the writer's fields: leaves out the field at @p dropped, puts @p added in the
+ * place of the field at @p replaced, and gives the name @p name to the field at @p renamed. */
+static lx_status copy_schema(change *self, const new_field *added, size_t renamed, const char *name,
                              lx_error *error)
 {
+    const lx_schema *from = self->next.writer->meta.schema;
     lx_status status = LX_OK;
     self->schema = lx_schema_new();
     if (self->schema == NULL)
         return lx__fail_memory(error, "fields");
     for (size_t i = 0; status == LX_OK && i < from->count; i++) {
         const lx__field *field = lx__schema_field(from, i);
-        lx_field shown = field->shown;
-        if (i == renamed)
-            shown.name = name;
-        if (i == self->dropped)
-            continue;
-        status = lx__schema_add(self->schema, &shown, field->stem, field->complete, error);
+        if (i == self->replaced)
+            status = lx__schema_add(self->schema, &added->field, added->stem, false, error);
+        else if (i != self->dropped)
+            status = lx__schema_add_copy(self->schema, field, i == renamed ? name : field->name,
+                                         error);
     }
     return status;
+}
+
+/** Begins a change of the schema. The caller must then call end(), even on failure. */
+static lx_status begin(change *self, lx_writer *writer, const new_field *added, size_t renamed,
+                       const char *name, lx_error *error)
+{
+    lx_status status = lx__install_begin(&self->next, writer, error);
+    if (status == LX_OK)
+        status = copy_schema(self, added, renamed, name, error);
+    return status == LX_OK ? copy_updates(self, writer, error) : status;
 }
 
 /* ---- adding */
@@ -163,24 +181,6 @@ static lx_status clear_stem(const lx_writer *writer, const char *stem, lx_error 
     return lx__directory_each(&writer->directory, clear_name, &self, error);
 }
 
-/** Makes a table of zeros, in which every value is missing. */
-static lx_status make_table(const lx_writer *writer, const char *stem, const char *kind,
-                            uint64_t bytes, lx_error *error)
-{
-    char name[LX__NAME_SIZE];
-    lx__file file;
-    lx__table_name(stem, kind, writer->committed.state.table_generation, name);
-    lx_status status = lx__file_open(&file, &writer->directory, name, O_RDWR | O_CREAT | O_EXCL,
-                                     error);
-    if (status != LX_OK)
-        return status;
-    status = lx__file_truncate(&file, bytes, error);
-    if (status == LX_OK && !LX__FAULT(FIELD_SYNC))
-        status = lx__sync_or_poison(&file, error);
-    lx__file_close(&file);
-    return status;
-}
-
 /** Chooses the stem of a new field: its name, unless another field may have had that stem. The
  * stems of dropped fields are not recorded, but the new field's id was never used for another
  * field. */
@@ -194,53 +194,105 @@ static void choose_stem(const lx_writer *writer, const char *name, uint64_t id, 
         snprintf(stem, LX__NAME_SIZE, "%s~%llu", name, (unsigned long long)id);
 }
 
-static lx_status make_field(change *self, const char *stem, lx_error *error)
+/** Makes the tables of a field of the new schema, and stores its values. */
+static lx_status make_tables(change *self, lx__field *field, const new_field *added,
+                             lx_error *error)
 {
-    const lx_writer *writer = self->next.writer;
-    const lx__field *field = lx__schema_field(self->schema, self->schema->count - 1);
-    uint64_t rows = writer->committed.state.rows;
-    lx_status status = clear_stem(writer, stem, error); /* left by an interrupted attempt */
-    if (status != LX_OK)
-        return status;
-    status = make_table(writer, stem, LX__OFFSET_KIND, rows * LX__OFFSET_ROW, error);
+    lx__field_filler filler;
+    lx_status status = lx__field_filler_open(&filler, &self->next, field, error);
+    if (status == LX_OK && added->fill != NULL)
+        status = added->fill(&filler, added->user, error);
     if (status == LX_OK)
-        status = make_table(writer, stem, LX__CHECK_KIND, rows * LX__CHECK_ROW, error);
-    if (status == LX_OK)
-        status = lx__meta_add_field(&self->next.meta, field, error);
-    if (status == LX_OK)
-        status = finish(self, error);
-    if (!self->next.named)
-        (void)clear_stem(writer, stem, NULL);
+        status = lx__field_filler_finish(&filler, error);
+    field->complete = !filler.missing;
+    field->shared = filler.shared;
+    lx__field_filler_close(&filler);
     return status;
 }
 
-static lx_status add(lx_writer *writer, void *user, lx_error *error)
+/** Makes the new field at @p position of the new schema. If its values are in new chunks, there is
+ * a new log, too, because only a log can say that chunks exist. */
+static lx_status make_field(change *self, size_t position, const new_field *added, lx_error *error)
 {
-    lx_field *field = user;
-    char stem[LX__NAME_SIZE];
-    change self = {.dropped = SIZE_MAX};
+    const lx_writer *writer = self->next.writer;
+    lx__field *field = self->schema->fields[position];
+    lx_status status = make_tables(self, field, added, error);
+    if (status == LX_OK && self->next.state.next_chunk != self->next.first_chunk)
+        status = lx__install_make_log(&self->next, &self->live, error);
+    if (status == LX_OK)
+        status = self->replaced == SIZE_MAX
+                     ? lx__meta_add_field(&self->next.meta, field, error)
+                     : lx__meta_replace_field(&self->next.meta, position, field, error);
+    if (status == LX_OK)
+        status = finish(self, error);
+    if (!self->next.named)
+        (void)clear_stem(writer, added->stem, NULL);
+    return status;
+}
+
+/** Marks an id as used before there is a field with this id. Otherwise, if the change is interrupted,
+ * the next writer would not recognize tables that contain values (see lx__file_is_ours()). */
+static lx_status reserve_id(lx_writer *writer, uint64_t id, lx_error *error)
+{
+    lx__install next;
+    lx_status status = lx__install_begin(&next, writer, error);
+    if (status == LX_OK)
+        status = lx__meta_set_next_field(&next.meta, id + 1, error);
+    if (status == LX_OK)
+        status = lx__install_finish(&next, error);
+    lx__install_end(&next);
+    return status;
+}
+
+/** Chooses the id and the stem of a new field, and removes files that have its stem. */
+static lx_status identify(lx_writer *writer, new_field *added, lx_error *error)
+{
     uint64_t id = lx__meta_get_next_field(&writer->meta);
     if (id >= UINT32_MAX)
         return lx_fail(error, LX_ERR_LIMIT,
                        "all %u field ids have been used: copy the dataset to continue", UINT32_MAX);
-    field->id = (uint32_t)id;
-    choose_stem(writer, field->name, id, stem);
-    /* Its values are missing in all existing records. */
-    bool complete = writer->committed.state.rows == 0 && writer->length == 0;
-    lx_status status = lx__install_begin(&self.next, writer, error);
+    added->field.id = (uint32_t)id;
+    choose_stem(writer, added->field.name, id, added->stem);
+    lx_status status = clear_stem(writer, added->stem, error); /* left by an interrupted attempt */
+    return status == LX_OK && added->fill != NULL && id == writer->meta.schema->count
+               ? reserve_id(writer, id, error)
+               : status;
+}
+
+static lx_status add(lx_writer *writer, void *user, lx_error *error)
+{
+    new_field *added = user;
+    change self = {.dropped = SIZE_MAX, .replaced = SIZE_MAX};
+    lx_status status = identify(writer, added, error);
+    if (status != LX_OK)
+        return status;
+    status = begin(&self, writer, NULL, SIZE_MAX, NULL, error);
     if (status == LX_OK)
-        status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
+        status = lx__schema_add(self.schema, &added->field, added->stem, false, error);
     if (status == LX_OK)
-        status = lx__schema_add(self.schema, field, stem, complete, error);
-    if (status == LX_OK)
-        status = make_field(&self, stem, error);
+        status = make_field(&self, self.schema->count - 1, added, error);
     end(&self);
     return status;
 }
 
-lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtype,
-                              const uint64_t *shape, size_t ndim, lx_compression compression,
-                              lx_error *error)
+/** The default of a new field, and the field. */
+typedef struct with_default {
+    new_field added;
+    const lx_value *value;
+} with_default;
+
+static lx_status fill_with_default(lx__field_filler *filler, void *user, lx_error *error)
+{
+    const lx_value *value = ((const with_default *)user)->value;
+    lx_status status = lx__value_check_field(&filler->field->shown, value, error);
+    lx_error_locate(error, NULL, filler->field->name, LX_NONE, LX_NONE);
+    return status == LX_OK ? lx__field_filler_repeat(filler, value, error) : status;
+}
+
+lx_status lx_writer_add_field_default(lx_writer *writer, const char *name, lx_dtype dtype,
+                                      const uint64_t *shape, size_t ndim,
+                                      lx_compression compression, const lx_value *value,
+                                      lx_error *error)
 {
     if (name == NULL)
         return lx__fail_null(error, "name");
@@ -249,19 +301,34 @@ lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtyp
     lx_status status = lx__compression_check(name, compression, error);
     if (status != LX_OK)
         return status;
-    lx_field field = {
-        .name = name, .dtype = dtype, .ndim = ndim, .shape = shape, .compression = compression};
-    return lx__install_call(writer, add, &field, error);
+    with_default self = {
+        .added = {.field = {.name = name,
+                            .dtype = dtype,
+                            .ndim = ndim,
+                            .shape = shape,
+                            .compression = compression},
+                  .fill = value != NULL && value->size != LX_NONE ? fill_with_default : NULL},
+        .value = value};
+    self.added.user = &self;
+    return lx__install_call(writer, add, &self.added, error);
+}
+
+lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtype,
+                              const uint64_t *shape, size_t ndim, lx_compression compression,
+                              lx_error *error)
+{
+    return lx_writer_add_field_default(writer, name, dtype, shape, ndim, compression, NULL, error);
 }
 
 /* ---- dropping */
 
-/** Marks the files of a dropped field as obsolete; readers of this generation may have them
- * open. */
-static void add_obsolete_files(lx_writer *writer, const char *stem)
+/** Marks the files of the field that was at @p position as obsolete; readers of generations before
+ * @p end may have them open. */
+static void add_obsolete_files(lx_writer *writer, size_t position, uint64_t end)
 {
     char name[LX__NAME_SIZE];
-    uint64_t end = writer->meta.generation + 1;
+    const lx_schema *former = writer->former.list[writer->former.count - 1];
+    const char *stem = lx__schema_field(former, position)->stem;
     lx__table_name(stem, LX__OFFSET_KIND, writer->committed.state.table_generation, name);
     lx__obsolete_files_add(&writer->obsolete, false, name, writer->obsolete.tables_since, end);
     lx__table_name(stem, LX__CHECK_KIND, writer->committed.state.table_generation, name);
@@ -273,7 +340,6 @@ static void add_obsolete_files(lx_writer *writer, const char *stem)
 static lx_status drop(lx_writer *writer, void *user, lx_error *error)
 {
     const char *name = user;
-    change self;
     size_t position;
     lx_status status = lx_schema_find_field(writer->meta.schema, name, &position, error);
     if (status != LX_OK)
@@ -282,18 +348,14 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "cannot drop '%s': it is the only field, and a dataset needs at least one",
                        name);
-    self = (change){.dropped = position};
-    status = lx__install_begin(&self.next, writer, error);
-    if (status == LX_OK)
-        status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
+    change self = {.dropped = position, .replaced = SIZE_MAX};
+    status = begin(&self, writer, NULL, SIZE_MAX, NULL, error);
     if (status == LX_OK)
         status = lx__meta_drop_field(&self.next.meta, position, error);
     if (status == LX_OK)
         status = finish(&self, error);
-    if (status == LX_OK) /* the old schema is kept, and the stem with it */
-        add_obsolete_files(
-            writer,
-            lx__schema_field(writer->former.list[writer->former.count - 1], position)->stem);
+    if (status == LX_OK)
+        add_obsolete_files(writer, position, writer->meta.generation + 1);
     end(&self);
     return status;
 }
@@ -305,6 +367,27 @@ lx_status lx_writer_drop_field(lx_writer *writer, const char *name, lx_error *er
     return lx__install_call(writer, drop, (void *)name, error);
 }
 
+/* ---- replacing */
+
+lx_status lx__alter_replace(lx_writer *writer, size_t position, const lx_field *field,
+                            lx__fill_function *fill, void *user, lx_error *error)
+{
+    new_field added = {.field = *field, .fill = fill, .user = user};
+    change self = {.dropped = SIZE_MAX, .replaced = position};
+    uint64_t end_before = writer->meta.generation + 1;
+    added.field.name = lx__schema_field(writer->meta.schema, position)->name;
+    lx_status status = identify(writer, &added, error);
+    if (status != LX_OK)
+        return status;
+    status = begin(&self, writer, &added, SIZE_MAX, NULL, error);
+    if (status == LX_OK)
+        status = make_field(&self, position, &added, error);
+    if (status == LX_OK)
+        add_obsolete_files(writer, position, end_before);
+    end(&self);
+    return status;
+}
+
 /* ---- renaming */
 
 typedef struct names {
@@ -314,14 +397,12 @@ typedef struct names {
 static lx_status rename_to(lx_writer *writer, void *user, lx_error *error)
 {
     const names *name = user;
-    change self = {.dropped = SIZE_MAX};
+    change self = {.dropped = SIZE_MAX, .replaced = SIZE_MAX};
     size_t position;
     lx_status status = lx_schema_find_field(writer->meta.schema, name->from, &position, error);
     if (status != LX_OK)
         return status;
-    status = lx__install_begin(&self.next, writer, error);
-    if (status == LX_OK)
-        status = copy_schema(&self, writer->meta.schema, position, name->to, error);
+    status = begin(&self, writer, NULL, position, name->to, error);
     if (status == LX_OK)
         status = lx__meta_rename_field(&self.next.meta, position, name->to, error);
     if (status == LX_OK)
@@ -365,10 +446,8 @@ static lx_status check_settings(const lx_writer *writer, size_t position, const 
 lx_status lx__alter_packing(lx_writer *writer, size_t position, int level, uint32_t dictionary,
                             lx_error *error)
 {
-    change self = {.dropped = SIZE_MAX};
-    lx_status status = lx__install_begin(&self.next, writer, error);
-    if (status == LX_OK)
-        status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
+    change self = {.dropped = SIZE_MAX, .replaced = SIZE_MAX};
+    lx_status status = begin(&self, writer, NULL, SIZE_MAX, NULL, error);
     if (status == LX_OK) {
         lx_field *field = &self.schema->fields[position]->shown;
         field->level = level;

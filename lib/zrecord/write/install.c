@@ -200,23 +200,36 @@ static void add_obsolete_files(lx__install *self)
         writer->obsolete.chunks_since = end;
 }
 
+/** Whether there are new chunks next to the old ones. */
+static bool adds_chunks(const lx__install *self)
+{
+    return !self->new_chunks && self->state.next_chunk != self->first_chunk;
+}
+
+/** Lets appends use the chunks from @p first on, which are new. */
+static void offer_chunks(lx_writer *writer, uint32_t first)
+{
+    const lx__state *state = &writer->committed.state;
+    writer->flush.pool.next_id = state->next_chunk; /* no flush is running now */
+    for (size_t i = 0; i < state->chunk_count; i++)
+        if (state->chunks[i].id >= first)
+            lx__chunk_pool_offer(&writer->flush.pool, &state->chunks[i]);
+}
+
 /** Makes appends continue in the new chunks that have room, and in none of the old ones. */
 static void use_chunks(lx_writer *writer)
 {
-    const lx__state *state = &writer->committed.state;
-    lx__chunk_pool *pool = &writer->flush.pool;
     for (size_t i = 0; i < writer->flush.worker_count; i++)
         lx__chunk_files_close(&writer->flush.workers[i].flush_task.chunks);
-    lx__chunk_pool_drop_spare(pool);
-    pool->next_id = state->next_chunk; /* no flush is running now */
-    for (size_t i = 0; i < state->chunk_count; i++)
-        lx__chunk_pool_offer(pool, &state->chunks[i]);
+    lx__chunk_pool_drop_spare(&writer->flush.pool);
+    offer_chunks(writer, 0);
 }
 
 /** Makes the new generation the writer's current one. Cannot fail. */
 static void adopt(lx__install *self)
 {
     lx_writer *writer = self->writer;
+    bool adds = adds_chunks(self);
     add_obsolete_files(self);
     lx__meta_free_document(&writer->meta);
     writer->meta = self->meta;
@@ -240,6 +253,8 @@ static void adopt(lx__install *self)
         lx__update_map_clear(&writer->committed.updates);
     if (self->new_chunks)
         use_chunks(writer);
+    else if (adds)
+        offer_chunks(writer, self->first_chunk);
 }
 
 lx_status lx__install_finish(lx__install *self, lx_error *error)
@@ -248,7 +263,8 @@ lx_status lx__install_finish(lx__install *self, lx_error *error)
     const lx__state *state = &self->state;
     lx_status status = lx__meta_set_state(&self->meta, state->length, state->chunks,
                                           state->chunk_count, error);
-    if (status == LX_OK && self->new_chunks && !LX__FAULT(INSTALL_DIRECTORY_SYNC))
+    if (status == LX_OK && (self->new_chunks || adds_chunks(self)) &&
+        !LX__FAULT(INSTALL_DIRECTORY_SYNC))
         status = lx__sync_or_poison(&writer->chunk_directory, error);
     if (status == LX_OK && !LX__FAULT(INSTALL_DIRECTORY_SYNC))
         status = lx__sync_or_poison(&writer->directory, error);

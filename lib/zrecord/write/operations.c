@@ -92,7 +92,8 @@ static void fill_from_columns(const lx_writer *writer, void *records, uint64_t i
 {
     const lx_values *columns = records;
     for (size_t field = 0; field < writer->tables.field_count; field++)
-        values[field] = lx__column_value(writer, field, &columns[field], i);
+        values[field] = lx__column_value(&lx__schema_field(writer->meta.schema, field)->shown,
+                                         &columns[field], i);
 }
 
 static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *columns, size_t fields,
@@ -190,7 +191,8 @@ static lx_status modify_many(lx_writer *writer, const uint64_t *indices, uint64_
     lx_error failure = LX_ERROR_INIT;
     for (uint64_t i = 0; status == LX_OK && i < count; i++) {
         for (size_t k = 0; k < field_count; k++)
-            values[k] = lx__column_value(writer, fields[k], &columns[k], i);
+            values[k] = lx__column_value(&lx__schema_field(writer->meta.schema, fields[k])->shown,
+                                         &columns[k], i);
         status = add_change(writer, indices[i], fields, values, field_count, &failure);
     }
     lx__free(values);

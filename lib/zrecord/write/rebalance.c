@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rebalance, which is compaction: copies the payloads of all records to new chunks, in record
  * order. See doc/zrecord-format.md, 11.4. */
+#include "base/alloc.h"
 #include "base/error.h"
 #include "executor/executor.h"
 #include "zrecord/write/relocate.h"
@@ -36,9 +37,15 @@ static size_t value_count(const lx__row_block *block)
     return block->count * block->writer->meta.schema->count;
 }
 
-static uint64_t stored_bytes(const lx__entry *entry)
+/** Returns the number of stored bytes of a value. Those of a shared payload count only once; @p seen
+ * has a mark for each field. */
+static uint64_t stored_bytes(const rebalance *self, const lx__move *value, bool *seen)
 {
-    return lx__entry_is_inline(entry) ? 0 : entry->physical;
+    lx__entry entry = lx__entry_load(value->offset_row, value->check_row);
+    const lx__field *field = lx__schema_field(self->next.writer->meta.schema, value->field);
+    bool shared = lx__entry_is_shared(&entry, &field->shared), again = shared && seen[value->field];
+    seen[value->field] |= shared;
+    return lx__entry_is_inline(&entry) || again ? 0 : entry.physical;
 }
 
 /* ---- figures */
@@ -61,26 +68,37 @@ static void measure(const lx_writer *writer, const lx__state *state, lx_rebalanc
     *live_ratio = bytes != 0 ? (double)result->bytes / (double)bytes : 1;
 }
 
-/** Checks all entries and adds up what is stored. If the payloads add up to more than the chunks,
- * some of them overlap, and copying them could take an unbounded amount of space. */
-static lx_status count(rebalance *self, lx_error *error)
+/** Checks all entries and adds up what is stored. */
+static lx_status add_up(rebalance *self, bool *seen, lx_error *error)
 {
     lx_rebalance_result *result = self->result;
-    const lx__state *state = &self->next.writer->committed.state;
     lx_status status;
     while ((status = lx__row_block_next(&self->block, error)) == LX_OK) {
         for (size_t i = 0; i < value_count(&self->block); i++) {
             lx__move value = value_at(&self->block, i);
-            lx__entry entry = lx__entry_load(value.offset_row, value.check_row);
             status = lx__relocation_check(&self->relocation, &value, error);
             if (status != LX_OK)
                 return status;
-            result->payloads += stored_bytes(&entry) != 0;
-            result->bytes += stored_bytes(&entry);
+            uint64_t bytes = stored_bytes(self, &value, seen);
+            result->payloads += bytes != 0;
+            result->bytes += bytes;
         }
     }
     lx__row_block_rewind(&self->block);
-    if (status != LX_END)
+    return status == LX_END ? LX_OK : status;
+}
+
+/** Computes the figures before the rebalance. If the payloads add up to more than the chunks, some
+ * of them overlap, and copying them could take an unbounded amount of space. */
+static lx_status count(rebalance *self, lx_error *error)
+{
+    lx_rebalance_result *result = self->result;
+    const lx__state *state = &self->next.writer->committed.state;
+    bool *seen = lx__alloc_array(self->next.writer->meta.schema->count, sizeof *seen);
+    lx_status status = seen != NULL ? add_up(self, seen, error)
+                                    : lx__fail_memory(error, "a rebalance");
+    lx__free(seen);
+    if (status != LX_OK)
         return status;
     result->records = state->length;
     result->chunks_before = state->chunk_count;
@@ -130,8 +148,8 @@ static lx_status move_block(rebalance *self, lx_error *error)
 
 static lx_status move_all(rebalance *self, lx_error *error)
 {
-    lx_status status = lx__relocation_open(&self->relocation, error);
-    bool more = status == LX_OK;
+    lx_status status = LX_OK;
+    bool more = true;
     while (more) {
         status = lx__row_block_next(&self->block, error);
         more = status == LX_OK;
@@ -141,13 +159,24 @@ static lx_status move_all(rebalance *self, lx_error *error)
             status = move_block(self, error);
         more = more && status == LX_OK;
     }
-    lx__relocation_close(&self->relocation);
+    for (size_t i = 0; status == LX_OK && i < self->relocation.schema->count; i++)
+        status = lx__meta_set_shared(&self->next.meta, i, &self->relocation.shared[i].to, error);
     return status;
+}
+
+/** Notes in the schema where the shared payloads are now. */
+static void adopt_shared(rebalance *self)
+{
+    lx_schema *schema = self->next.writer->meta.schema;
+    for (size_t i = 0; i < schema->count; i++)
+        schema->fields[i]->shared = self->relocation.shared[i].to;
 }
 
 static lx_status make_all(rebalance *self, lx_error *error)
 {
-    lx_status status = lx__install_make_tables(&self->next, error);
+    lx_status status = lx__relocation_open(&self->relocation, error);
+    if (status == LX_OK)
+        status = lx__install_make_tables(&self->next, error);
     self->next.new_chunks = true;
     self->next.state.chunk_count = 0;
     if (status == LX_OK)
@@ -158,6 +187,9 @@ static lx_status make_all(rebalance *self, lx_error *error)
         status = lx__install_make_log(&self->next, NULL, error);
     if (status == LX_OK)
         status = lx__install_finish(&self->next, error);
+    if (status == LX_OK)
+        adopt_shared(self);
+    lx__relocation_close(&self->relocation);
     return status;
 }
 

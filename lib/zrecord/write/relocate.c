@@ -32,10 +32,13 @@ lx_status lx__relocation_open(lx__relocation *relocation, lx_error *error)
     relocation->sources = lx__alloc_array(WINDOW_MOVES, sizeof *relocation->sources);
     relocation->extents = lx__alloc_array(WINDOW_MOVES, sizeof *relocation->extents);
     relocation->input = lx__alloc(WINDOW_BYTES);
-    return relocation->moves != NULL && relocation->sources != NULL &&
-                   relocation->extents != NULL && relocation->input != NULL
-               ? LX_OK
-               : lx__fail_memory(error, "moving records");
+    relocation->shared = lx__alloc_array(relocation->schema->count, sizeof *relocation->shared);
+    if (relocation->moves == NULL || relocation->sources == NULL || relocation->extents == NULL ||
+        relocation->input == NULL || relocation->shared == NULL)
+        return lx__fail_memory(error, "moving records");
+    for (size_t i = 0; i < relocation->schema->count; i++)
+        relocation->shared[i].from = lx__schema_field(relocation->schema, i)->shared;
+    return LX_OK;
 }
 
 void lx__relocation_close(lx__relocation *relocation)
@@ -47,6 +50,7 @@ void lx__relocation_close(lx__relocation *relocation)
     lx__free(relocation->sources);
     lx__free(relocation->extents);
     lx__free(relocation->input);
+    lx__free(relocation->shared);
 }
 
 /** Adds the damaged value and its location to an error. */
@@ -217,11 +221,55 @@ static lx_status add_stored(lx__relocation *relocation, const lx__move *move,
     return LX_OK;
 }
 
+/** Moves a shared payload, together with the first value that has it. */
+static lx_status move_shared(lx__relocation *relocation, const lx__move *move,
+                             const lx__entry *entry, lx_error *error)
+{
+    lx__shared_move *shared = &relocation->shared[move->field];
+    lx_status status = relocation->count != 0 ? lx__relocation_flush(relocation, error) : LX_OK;
+    if (status == LX_OK)
+        status = add_stored(relocation, move, entry, error);
+    if (status == LX_OK)
+        status = lx__relocation_flush(relocation, error);
+    if (status != LX_OK)
+        return status;
+    lx__entry moved = load(move);
+    shared->to = (lx__shared){moved.chunk, moved.physical, moved.offset};
+    shared->from_crc = entry->crc ^ lx__index_crc(move->index);
+    shared->to_crc = moved.crc ^ lx__index_crc(move->index);
+    return LX_OK;
+}
+
+/** Lets another value refer to a shared payload that has been moved. */
+static lx_status follow_shared(lx__relocation *relocation, const lx__move *move, lx__entry *entry,
+                               lx_error *error)
+{
+    const lx__shared_move *shared = &relocation->shared[move->field];
+    uint32_t index_crc = lx__index_crc(move->index);
+    if ((entry->crc ^ index_crc) != shared->from_crc) {
+        lx_status status = lx_fail(error, LX_ERR_CORRUPT,
+                                   "checksum mismatch: expected %08x, but the shared payload has "
+                                   "%08x",
+                                   entry->crc, shared->from_crc ^ index_crc);
+        add_context(relocation, move, entry, error);
+        return status;
+    }
+    entry->chunk = shared->to.chunk;
+    entry->offset = shared->to.offset;
+    entry->crc = shared->to_crc ^ index_crc;
+    lx__entry_store(entry, move->offset_row, move->check_row);
+    return LX_OK;
+}
+
 lx_status lx__relocation_add(lx__relocation *relocation, const lx__move *move, lx_error *error)
 {
     lx__entry entry = load(move);
+    const lx__shared_move *shared = &relocation->shared[move->field];
     if (lx__entry_is_missing(&entry))
         return LX_OK;
+    if (lx__entry_is_shared(&entry, &shared->from))
+        return shared->to.bytes == 0 ? move_shared(relocation, move, &entry, error)
+                                     : follow_shared(relocation, move, &entry, error);
     if (lx__payload_is_stored(&entry))
         return add_stored(relocation, move, &entry, error);
     lx_status status = verify_inline(relocation, move, &entry, error);

@@ -5,7 +5,7 @@
  *
  * Values are collected in a window. The payloads of a window are fetched in order of their offsets
  * and written in the given order. The CRC of each payload is verified, and a new CRC is computed
- * for the new location. Memory use is bounded by the size of a window and the size of the largest
+ * for the new location. A payload that values share is moved only once. Memory use is bounded by the size of a window and the size of the largest
  * payload.
  */
 #ifndef LX_ZRECORD_RELOCATE_H
@@ -29,6 +29,12 @@ typedef struct lx__move_source {
     lx__move *move;
 } lx__move_source;
 
+/** The shared payload of a field. */
+typedef struct lx__shared_move {
+    lx__shared from, to;       /**< `to` is set once the payload has been moved. */
+    uint32_t from_crc, to_crc; /**< The CRCs of entries there, without the index CRC. */
+} lx__shared_move;
+
 typedef struct lx__relocation {
     /* Set by the caller, as are the first members of the output. */
     const lx__file *directory; /**< The chunk directory. */
@@ -38,7 +44,8 @@ typedef struct lx__relocation {
     const lx__state *from;
     lx__chunk_output output; /**< The new chunks. */
 
-    lx__fd_cache files; /**< The old chunks. */
+    lx__shared_move *shared; /**< One per field. */
+    lx__fd_cache files;      /**< The old chunks. */
     lx__pread pread;
 
     /* The window: the payloads to move next. */

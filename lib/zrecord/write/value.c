@@ -4,11 +4,6 @@
 #include "base/error.h"
 #include "zrecord/format/content.h"
 
-static const lx_field *shown(const lx_writer *writer, size_t field)
-{
-    return &lx__schema_field(writer->meta.schema, field)->shown;
-}
-
 static lx_status check_size(const lx_field *field, uint64_t size, lx_error *error)
 {
     if (field->size != LX_NONE && size != field->size)
@@ -26,69 +21,78 @@ static lx_status check_size(const lx_field *field, uint64_t size, lx_error *erro
     return LX_OK;
 }
 
-/** Checks the size and the content of a value, which may be missing. */
-static lx_status check(const lx_writer *writer, size_t field, const lx_value *value,
-                       uint64_t record, lx_error *error)
+lx_status lx__value_check_field(const lx_field *field, const lx_value *value, lx_error *error)
 {
     if (value->size == LX_NONE)
         return LX_OK;
-    lx_status status = check_size(shown(writer, field), value->size, error);
+    lx_status status = check_size(field, value->size, error);
     if (status == LX_OK && value->data == NULL && value->size != 0)
         status = lx_fail(error, LX_ERR_ARGUMENT, "the value has %llu bytes, but its data is NULL",
                          (unsigned long long)value->size);
-    if (status == LX_OK)
-        status = lx__content_check(shown(writer, field)->dtype, value->data, (size_t)value->size,
-                                   LX_ERR_ARGUMENT, error);
-    if (status != LX_OK)
-        lx_error_locate(error, writer->directory.path, shown(writer, field)->name, record, LX_NONE);
-    return status;
+    return status == LX_OK ? lx__content_check(field->dtype, value->data, (size_t)value->size,
+                                               LX_ERR_ARGUMENT, error)
+                           : status;
 }
 
 lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value *value,
                           lx_error *error)
 {
-    return check(writer, field, value, LX_NONE, error);
+    const lx_field *shown = &lx__schema_field(writer->meta.schema, field)->shown;
+    lx_status status = lx__value_check_field(shown, value, error);
+    if (status != LX_OK)
+        lx_error_locate(error, writer->directory.path, shown->name, LX_NONE, LX_NONE);
+    return status;
 }
 
-lx_value lx__column_value(const lx_writer *writer, size_t field, const lx_values *column,
-                          uint64_t i)
+lx_value lx__column_value(const lx_field *field, const lx_values *column, uint64_t i)
 {
-    uint64_t size = shown(writer, field)->size;
-    bool varies = size == LX_NONE;
+    bool varies = field->size == LX_NONE;
     if ((column->data == NULL && !(varies && column->offsets != NULL)) ||
         (column->present != NULL && !column->present[i]))
         return (lx_value){NULL, LX_NONE};
     const uint8_t *data = column->data;
     if (!varies)
-        return (lx_value){data + i * size, size};
+        return (lx_value){data + i * field->size, field->size};
     uint64_t start = column->offsets[i];
     return (lx_value){data != NULL ? data + start : NULL, column->offsets[i + 1] - start};
 }
 
 /** Checks value @p i of a column whose values vary in size. */
-static lx_status check_varying(const lx_writer *writer, size_t field, const lx_values *column,
-                               uint64_t i, lx_error *error)
+static lx_status check_varying(const lx_field *field, const lx_values *column, uint64_t i,
+                               lx_error *error)
 {
     if (column->offsets[i + 1] < column->offsets[i])
         return lx_fail(error, LX_ERR_ARGUMENT, "offsets must not decrease");
     if (column->data == NULL && column->offsets[i + 1] != column->offsets[i])
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the offsets describe nonempty values, but data is NULL");
-    lx_value value = lx__column_value(writer, field, column, i);
-    return check(writer, field, &value, i, error);
+    lx_value value = lx__column_value(field, column, i);
+    lx_status status = lx__value_check_field(field, &value, error);
+    if (status != LX_OK)
+        lx_error_locate(error, NULL, NULL, i, LX_NONE);
+    return status;
+}
+
+lx_status lx__column_check_field(const lx_field *field, const lx_values *column, uint64_t count,
+                                 lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (field->size != LX_NONE)
+        return LX_OK;
+    if (column->data != NULL && column->offsets == NULL && count != 0)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the values of the field vary in size, so offsets are required");
+    for (uint64_t i = 0; status == LX_OK && column->offsets != NULL && i < count; i++)
+        status = check_varying(field, column, i, error);
+    return status;
 }
 
 lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_values *column,
                            uint64_t count, lx_error *error)
 {
-    lx_status status = LX_OK;
-    if (shown(writer, field)->size != LX_NONE)
-        return LX_OK;
-    if (column->data != NULL && column->offsets == NULL && count != 0)
-        status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "the values of the field vary in size, so offsets are required");
-    for (uint64_t i = 0; status == LX_OK && column->offsets != NULL && i < count; i++)
-        status = check_varying(writer, field, column, i, error);
-    lx_error_locate(error, writer->directory.path, shown(writer, field)->name, LX_NONE, LX_NONE);
+    const lx_field *shown = &lx__schema_field(writer->meta.schema, field)->shown;
+    lx_status status = lx__column_check_field(shown, column, count, error);
+    if (status != LX_OK)
+        lx_error_locate(error, writer->directory.path, shown->name, LX_NONE, LX_NONE);
     return status;
 }

@@ -12,13 +12,21 @@
 lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value *value,
                           lx_error *error);
 
+/** Like lx__value_check(), for a field that is not in the writer's schema. The error does not name
+ * the field. */
+lx_status lx__value_check_field(const lx_field *field, const lx_value *value, lx_error *error);
+
 /** Fails unless @p column has @p count valid values of field @p field. */
 lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_values *column,
                            uint64_t count, lx_error *error);
 
+/** Like lx__column_check(), for a field that is not in the writer's schema. The error names the
+ * record, but not the field. */
+lx_status lx__column_check_field(const lx_field *field, const lx_values *column, uint64_t count,
+                                 lx_error *error);
+
 /** Returns the value of record @p i in a checked column. If the value is missing, its size is
  * LX_NONE. */
-lx_value lx__column_value(const lx_writer *writer, size_t field, const lx_values *column,
-                          uint64_t i);
+lx_value lx__column_value(const lx_field *field, const lx_values *column, uint64_t i);
 
 #endif

@@ -166,10 +166,10 @@ static bool change(struct check *check, lx_writer *writer, struct version *now)
     uint64_t serial = check->history->serials;
     uint64_t count = rng_once_in(check->rng, 3) ? 0 : 1 + rng_below(check->rng, 4);
     while (status == LX_OK && count-- != 0) {
-        struct operation operation = rng_once_in(check->rng, 8) && !check->lossy
-                                         ? operation_choose_switch(check->rng, &now->columns)
-                                         : operation_choose(check->rng, now->length,
-                                                            now->columns.count, serial, 0);
+        struct operation operation =
+            rng_once_in(check->rng, 8) && !check->lossy
+                ? operation_choose_switch(check->rng, &now->columns, serial)
+                : operation_choose(check->rng, now->length, now->columns.count, serial, 0);
         version_apply(now, &operation, NULL);
         status = operation_do(&operation, check->history->records, writer, NULL, &error);
         serial += operation.count;

@@ -114,7 +114,8 @@ static void request(struct history *history, const struct mark *mark)
         return;
     }
     version_apply(&history->pending, operation, &history->pinned);
-    if ((operation->kind == OPERATION_APPEND || operation->kind == OPERATION_MODIFY) &&
+    if ((operation->kind == OPERATION_APPEND || operation->kind == OPERATION_MODIFY ||
+         operation->kind == OPERATION_ADD) &&
         history->serials < operation->first + operation->count)
         history->serials = operation->first + operation->count;
     if (mark->flags & MARK_SHARED)

@@ -49,7 +49,8 @@ static uint64_t absent_kind(struct rng *rng, const struct columns *columns)
     return RECORDS_FIELDS;
 }
 
-struct operation operation_choose_switch(struct rng *rng, const struct columns *columns)
+struct operation operation_choose_switch(struct rng *rng, const struct columns *columns,
+                                         uint64_t serial)
 {
     struct operation operation = {.index = rng_below(rng, columns->count)};
     uint64_t kind = absent_kind(rng, columns);
@@ -75,6 +76,8 @@ struct operation operation_choose_switch(struct rng *rng, const struct columns *
     default:
         operation.kind = kind < RECORDS_FIELDS ? OPERATION_ADD : OPERATION_REBALANCE;
         operation.index = kind < RECORDS_FIELDS ? kind : 0;
+        operation.first = serial;
+        operation.count = operation.kind == OPERATION_ADD ? rng_below(rng, 2) : 0;
     }
     return operation;
 }
@@ -165,14 +168,17 @@ static lx_status copy(const struct operation *operation, lx_writer *writer, lx_d
 
 /* ---- operations on the whole dataset */
 
-static lx_status add_field(const struct operation *operation, const struct records *records,
+static lx_status add_field(const struct operation *operation, struct records *records,
                            lx_writer *writer, lx_error *error)
 {
     char name[16];
+    lx_value value =
+        records_get(records, operation->count != 0 ? (uint32_t)operation->first : RECORDS_MISSING,
+                    (uint8_t)operation->index);
     const struct kind *kind = &records->kinds[operation->index];
     records_name((struct column){(uint8_t)operation->index, 0}, name);
-    return lx_writer_add_field(writer, name, kind->dtype, &kind->shape, kind->shape != 0,
-                               kind->compression, error);
+    return lx_writer_add_field_default(writer, name, kind->dtype, &kind->shape, kind->shape != 0,
+                                       kind->compression, &value, error);
 }
 
 static lx_status rename_field(struct column column, lx_writer *writer, lx_error *error)

@@ -77,7 +77,8 @@ lx_status life_do(struct life *life, uint32_t flags, const struct operation *ope
                   lx_error *error)
 {
     mark_ask(flags, operation);
-    if (operation->kind == OPERATION_APPEND || operation->kind == OPERATION_MODIFY)
+    if (operation->kind == OPERATION_APPEND || operation->kind == OPERATION_MODIFY ||
+        operation->kind == OPERATION_ADD)
         life->serial += operation->count;
     return operation_do(operation, life->job->records, life->writer, life->pinned, error);
 }
@@ -134,7 +135,7 @@ bool life_switch(struct life *life)
     struct columns columns;
     if (!records_columns(lx_writer_get_schema(life->writer), &columns))
         give_up("a field has an unknown name");
-    struct operation operation = operation_choose_switch(&life->rng, &columns);
+    struct operation operation = operation_choose_switch(&life->rng, &columns, life->serial);
     mark_say(MARK_TRYING, 0, ++life->commits);
     mark_ask(0, &operation);
     mark_say(MARK_TRYING, 0, ++life->commits);

@@ -108,8 +108,8 @@ static void copy(struct version *version, const struct operation *operation,
     }
 }
 
-/** Gives the version other columns; a column without an origin is missing. */
-static void set_columns(struct version *version, const struct columns *columns)
+/** Gives the version other columns; one without an origin has the serial @p added in each record. */
+static void set_columns(struct version *version, const struct columns *columns, uint32_t added)
 {
     struct version old = *version;
     *version = (struct version){.columns = *columns, .length = old.length};
@@ -117,8 +117,7 @@ static void set_columns(struct version *version, const struct columns *columns)
     for (size_t field = 0; field < columns->count; field++) {
         size_t other = find(&old.columns, columns->list[field]);
         for (uint64_t i = 0; i < old.length; i++)
-            *cell(version, i, field) = other == old.columns.count ? RECORDS_MISSING
-                                                                  : *cell(&old, i, other);
+            *cell(version, i, field) = other == old.columns.count ? added : *cell(&old, i, other);
     }
     free(old.cells);
 }
@@ -136,7 +135,8 @@ static void change_columns(struct version *version, const struct operation *oper
     else
         for (columns.count--; index < columns.count; index++)
             columns.list[index] = columns.list[index + 1];
-    set_columns(version, &columns);
+    set_columns(version, &columns,
+                operation->count != 0 ? (uint32_t)operation->first : RECORDS_MISSING);
 }
 
 bool version_allows(const struct version *version, const struct operation *operation)

@@ -22,7 +22,7 @@ enum operation_kind {
     OPERATION_DELETE,     /**< The record index is deleted. */
     OPERATION_TRUNCATE,   /**< To the length index. */
     OPERATION_COPY,       /**< count records of another version: index, index + stride, .. */
-    OPERATION_ADD,        /**< A field of kind index. */
+    OPERATION_ADD,        /**< A field of kind index; with count 1, its default is serial first. */
     OPERATION_DROP,       /**< The field number index. */
     OPERATION_RENAME,     /**< The same. */
     OPERATION_CHECKPOINT, /* the kinds below change no records */
@@ -54,7 +54,8 @@ struct operation operation_choose(struct rng *rng, uint64_t length, size_t field
 
 /** Chooses an operation on a whole dataset with these columns, which commits pending operations and
  * is durable. */
-struct operation operation_choose_switch(struct rng *rng, const struct columns *columns);
+struct operation operation_choose_switch(struct rng *rng, const struct columns *columns,
+                                         uint64_t serial);
 
 /** Performs it with one call of the library. */
 lx_status operation_do(const struct operation *operation, struct records *records,

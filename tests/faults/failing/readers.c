@@ -71,6 +71,25 @@ static void gather_bytes(struct run *run, lx_dataset *dataset)
     }
 }
 
+/** A part of a value, which begins with its second byte. */
+static void read_part(struct run *run, lx_dataset *dataset)
+{
+    uint64_t indices[COUNT], read;
+    uint8_t out[PLAIN_VALUE];
+    choose(run, indices);
+    for (size_t field = PLAIN_TEXT; field <= PLAIN_BLOB; field++) {
+        if (!TRY(run, lx_dataset_read_part(dataset, field, indices[0], 1, sizeof out, out, &read,
+                                           &run->error)))
+            continue;
+        uint8_t memory[PLAIN_VALUE];
+        uint32_t token = run->pending.records[indices[0]].tokens[field];
+        lx_value value = plain_value(run->pending.columns[field].kind, token, memory);
+        uint64_t rest = value.size == LX_NONE ? LX_NONE : value.size != 0 ? value.size - 1 : 0;
+        if (read != rest || (rest != LX_NONE && memcmp(out, memory + 1, (size_t)rest) != 0))
+            run_fail(run, "a part of record %llu is wrong", (unsigned long long)indices[0]);
+    }
+}
+
 static void view(struct run *run, lx_dataset *dataset)
 {
     uint64_t indices[COUNT];
@@ -235,13 +254,14 @@ static void export_files(struct run *run, lx_dataset *dataset)
 
 /** Add new public functions of a dataset as steps here. */
 static const struct step steps[] = {
-    {"gather", gather},     {"gather_bytes", gather_bytes},
-    {"view", view},         {"refresh", refresh},
-    {"verify", verify},     {"stat", stat_all},
-    {"find", find},         {"refresh", refresh},
-    {"pin", pin},           {"wait", wait_for},
-    {"probe", probe},       {"stat", stat_chunks},
-    {"arrow", arrows_read}, {"card", read_card},
+    {"gather", gather},       {"gather_bytes", gather_bytes},
+    {"read_part", read_part}, {"view", view},
+    {"refresh", refresh},     {"verify", verify},
+    {"stat", stat_all},       {"find", find},
+    {"refresh", refresh},     {"pin", pin},
+    {"wait", wait_for},       {"probe", probe},
+    {"stat", stat_chunks},    {"arrow", arrows_read},
+    {"card", read_card},
 };
 
 /** Add functions that make files as steps here. */

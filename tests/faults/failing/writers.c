@@ -461,6 +461,40 @@ static void add_field(struct run *run, lx_writer *writer)
                                &run->error));
 }
 
+/** A default that is too long for an entry, so that all records share a payload. */
+static void add_default(struct run *run, lx_writer *writer)
+{
+    static uint8_t memory[PLAIN_VALUE];
+    const struct plain_form *form = &plain_forms[PLAIN_BLOB];
+    size_t column = run->pending.column_count;
+    uint32_t token = 1;
+    lx_value value = plain_value(PLAIN_BLOB, token, memory);
+    while (value.size < 20)
+        value = plain_value(PLAIN_BLOB, ++token, memory);
+    plain_add_column(&run->pending, "default", PLAIN_BLOB);
+    for (uint64_t i = 0; i < run->pending.count; i++)
+        run->pending.records[i].tokens[column] = token;
+    COMMIT(run, writer,
+           lx_writer_add_field_default(writer, "default", form->dtype, NULL, form->ndim,
+                                       form->compression, &value, &run->error));
+}
+
+/** Leaves the values as they are. */
+static lx_status keep(const lx_values *values, uint64_t count, lx_values *converted, void *user,
+                      lx_error *error)
+{
+    (void)count, (void)user, (void)error;
+    *converted = *values;
+    return LX_OK;
+}
+
+static void convert_field(struct run *run, lx_writer *writer)
+{
+    const char *name = run->pending.columns[PLAIN_TEXT].name;
+    COMMIT(run, writer,
+           lx_writer_convert_field(writer, name, LX_BYTES, NULL, 0, keep, NULL, &run->error));
+}
+
 static void rename_field(struct run *run, lx_writer *writer)
 {
     plain_rename_column(&run->pending, 1, "number");
@@ -503,15 +537,18 @@ static void drop_field(struct run *run, lx_writer *writer)
 
 /** Add new functions that make a generation as steps here. */
 static const struct step reshaping[] = {
-    {"modify", modify},         {"delete", delete_one},   {"commit", commit},
-    {"checkpoint", checkpoint}, {"append", append},       {"delete", delete_one},
-    {"commit", commit},         {"rebalance", rebalance}, {"append", append},
-    {"commit", commit},         {"add", add_field},       {"append", append},
-    {"commit", commit},         {"rename", rename_field}, {"extend", extend},
-    {"commit", commit},         {"set", set_compression}, {"append", append},
-    {"commit", commit},         {"card", set_card},       {"append", append},
-    {"commit", commit},         {"train", train},         {"append", append},
-    {"commit", commit},         {"drop", drop_field},     {"append", append},
+    {"modify", modify},         {"delete", delete_one},     {"commit", commit},
+    {"checkpoint", checkpoint}, {"append", append},         {"delete", delete_one},
+    {"commit", commit},         {"rebalance", rebalance},   {"append", append},
+    {"commit", commit},         {"add", add_field},         {"append", append},
+    {"commit", commit},         {"rename", rename_field},   {"extend", extend},
+    {"commit", commit},         {"set", set_compression},   {"append", append},
+    {"commit", commit},         {"default", add_default},   {"append", append},
+    {"commit", commit},         {"rebalance", rebalance},   {"append", append},
+    {"commit", commit},         {"convert", convert_field}, {"append", append},
+    {"commit", commit},         {"card", set_card},         {"append", append},
+    {"commit", commit},         {"train", train},           {"append", append},
+    {"commit", commit},         {"drop", drop_field},       {"append", append},
     {"commit", commit},
 };
 
