@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """loaderx.torch.DataLoader returns the same batches as torch's, and draws the same numbers."""
 
+import multiprocessing
+
 import pytest
 
 torch = pytest.importorskip('torch')
@@ -236,5 +238,17 @@ def test_epochs_are_set_on_the_users_sampler(stored):
 def test_uses_the_loader_of_torch_with_processes(context):
     ours, theirs = (module.DataLoader(Pairs(), batch_size=9, num_workers=1,
                                       multiprocessing_context=context) for module in (lt, data))
-    assert isinstance(iter(ours), type(iter(theirs)))
-    assert same(list(ours), list(theirs))
+    assert not multiprocessing.active_children()
+    iterator = iter(ours)
+    assert len(multiprocessing.active_children()) == 1
+    assert same(list(iterator), list(theirs))
+
+
+def test_needs_no_private_iterator_of_torch(stored):
+    """torch's iterators differ between its versions."""
+    for dataset in Pairs(), Stream(3), stored:
+        for workers in None, 'threads', 'processes':
+            iterator = iter(lt.DataLoader(dataset, num_workers=workers is not None,
+                                          workers=workers))
+            assert {kind.__module__.split('.')[0] for kind in type(iterator).__mro__} == {
+                'loaderx', 'builtins'}

@@ -3,7 +3,9 @@
 
 import inspect
 import itertools
+import multiprocessing
 import os
+import random
 import sqlite3
 import threading
 
@@ -108,8 +110,10 @@ class Derived(lx.NPDataset):
         'tensors'])
 def test_only_code_of_the_caller_runs_in_processes(make, process):
     loader = lt.DataLoader(make(lx.NPDataset(np.arange(9)), Pairs()), num_workers=1)
+    assert not multiprocessing.active_children()
     iterator = iter(loader)
-    assert isinstance(iterator, data.dataloader._MultiProcessingDataLoaderIter) == process
+    assert len(multiprocessing.active_children()) == process
+    del iterator
 
 
 # ---- isolation
@@ -132,7 +136,7 @@ def test_init_does_not_touch_the_generators_of_the_caller(stored):
 
 class Random(Pairs):
     def __getitem__(self, index):
-        return torch.rand(()), np.random.rand()
+        return torch.rand(()), np.random.rand(), random.random(), get_worker_info().seed
 
 
 @pytest.mark.parametrize('init', [None, seed_numpy])
@@ -142,6 +146,24 @@ def test_workers_are_seeded_as_in_torch(init):
                                       generator=torch.Generator().manual_seed(3)))
 
     assert same(run(lt), run(data))
+
+
+@pytest.mark.parametrize('stay', [False, True])
+def test_workers_of_a_resumed_pass_have_its_seeds(stay):
+    def make():
+        return lt.DataLoader(Random(), 3, num_workers=3, persistent_workers=stay,
+                             generator=torch.Generator().manual_seed(3))
+
+    first = make()
+    iterator = iter(first)
+    seeds = {batch[3][0].item() for batch in itertools.islice(iterator, 4)}
+    second = make()
+    second.load_state_dict(through_json(first.state_dict()))
+    numbers = [[value.tolist() for value in batch] for batch in second]
+    assert {batch[3][0] for batch in numbers} == seeds and len(seeds) == 3
+    assert numbers[0][3][0] == next(iterator)[3][0].item()    # from the same worker
+    # The workers begin again.
+    assert numbers[1][:3] == [value.tolist() for value in list(make())[2][:3]]
 
 
 class Asking(Pairs):

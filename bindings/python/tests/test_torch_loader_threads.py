@@ -155,6 +155,17 @@ def test_processes_of_torch_have_worker_info():
     assert [one['worker'] for one in got] == [0, 1, 0, 1, 0, 1]
 
 
+def test_warns_of_more_items_than_len_promised():
+    class Sized(Stream):
+        def __len__(self):
+            return 5
+
+    loader = threaded(Sized(9), num_workers=2)
+    assert len(loader) == 5
+    with pytest.warns(UserWarning, match='was reported to be 5 .* but [6-9] samples have been'):
+        assert len(list(loader)) == 9
+
+
 # ---- waiting and closing
 
 

@@ -23,8 +23,7 @@ except ModuleNotFoundError as error:
                       'orders without PyTorch', name='torch') from None
 
 from torch.utils.data import (ConcatDataset, Dataset, IterableDataset, Sampler, Subset,
-                              TensorDataset, get_worker_info, random_split)
-from torch.utils.data._utils.collate import default_convert
+                              TensorDataset, default_convert, get_worker_info, random_split)
 
 from ._batches import BatchSampler
 from ._collate import default_collate

@@ -59,4 +59,4 @@ def _collate_by_torch(batch: Any) -> Any:
         if kind in _SCALARS and is_unmodified() and set(map(type, batch)) == {kind}:
             return torch.from_numpy(np.array(batch, kind))
     with hidden():
-        return data._utils.collate.default_collate(batch)
+        return data.default_collate(batch)

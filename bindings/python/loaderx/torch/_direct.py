@@ -14,7 +14,7 @@ from .._check import UINT64_MAX
 from ._batches import BatchSampler
 from ._fetchers import Gathered
 from ._iterations import Block, Iteration, Stateful
-from ._iterators import Iterator
+from ._iterators import Iterator, pinning
 
 __all__ = ['Direct', 'is_direct']
 
@@ -24,7 +24,7 @@ _MAX_THREADS = 64
 
 def is_direct(loader: Any) -> bool:
     """Return whether the library can read a whole pass without running the caller's code."""
-    batches = loader._index_sampler
+    batches = loader._wrap_sampler()
     if loader._source is None or type(batches) is not BatchSampler or not loader._collates:
         return False
     inner = batches.sampler
@@ -131,25 +131,26 @@ class Direct(Iterator):
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
-        self._fetcher: Gathered = loader._fetcher_maker()(self._dataset)
+        self._fetcher: Gathered = loader._fetcher_maker()(loader.dataset)
+        self._pin = pinning(loader)
         self._ahead = loader.prefetch_factor * self._num_workers if self._num_workers else 0
         self._begin_pass()
 
     def _begin_pass(self) -> None:
         progress = self._progress
-        progress.whole = self._whole = _Whole(self._index_sampler, progress.iteration)
+        progress.whole = self._whole = _Whole(self._sampler, progress.iteration)
         self._loader: Any = None
         for _ in range(self._ahead):
             self._whole.pull(self._fetcher.source.length)
         if self._num_workers:
             self._open()
 
-    def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        super()._reset(loader, first_iter)
+    def _reset(self, loader: Any) -> None:
+        super()._reset(loader)
         self._begin_pass()
 
     def _open(self) -> None:
-        whole, batches = self._whole, self._index_sampler
+        whole, batches = self._whole, self._sampler
         if whole.invalid_indices is not None:
             self._loader = _OneByOne(self._fetcher, whole.invalid_indices, batches.batch_size,
                                      batches.drop_last)
@@ -160,7 +161,7 @@ class Direct(Iterator):
         self._loader = iter(_core.Loader(
             self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
             whole.start, 0, 1, batches.drop_last, False,
-            min(int(self._num_workers), _MAX_THREADS), None, None, None, 'raise', None, UINT64_MAX,
+            min(self._num_workers, _MAX_THREADS), None, None, None, 'raise', None, UINT64_MAX,
             None, ()))
 
     def _next_data(self) -> Any:
@@ -182,4 +183,4 @@ class Direct(Iterator):
         if self._num_workers:
             self._whole.pull(self._fetcher.source.length)
         progress.batches += 1
-        return self._pinned(self._fetcher.tensors(batch))
+        return self._pin(self._fetcher.tensors(batch))

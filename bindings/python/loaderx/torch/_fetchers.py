@@ -16,8 +16,8 @@ from ..sources.source import as_source, core_of
 from ._collate import default_collate
 from ._token_stream import TokenStream
 
-__all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_data', 'find_source', 'is_ours',
-           'together']
+__all__ = ['Found', 'Gathered', 'Listed', 'Together', 'collation', 'find_data', 'find_source',
+           'is_ours', 'together']
 
 _KINDS = (Dataset, NPDataset, Records)
 
@@ -122,7 +122,23 @@ def _subset(part: Optional[Found], indices: Any) -> Optional[Found]:
 
 def collation(function: Any) -> Any:
     """Return the collate function; this module's equivalent replaces torch's default function."""
-    return default_collate if function is data._utils.collate.default_collate else function
+    return default_collate if function is data.default_collate else function
+
+
+class Listed:
+    """Reads batches from any map-style dataset, as torch does."""
+
+    def __init__(self, dataset: Any, batched: bool, collate: Callable[[Any], Any]) -> None:
+        self._dataset, self._batched, self._collate = dataset, batched, collate
+
+    def fetch(self, index: Any) -> Any:
+        """Return the records at a list of indices, or the record at one index."""
+        dataset = self._dataset
+        if not self._batched:
+            return self._collate(dataset[index])
+        if getattr(dataset, '__getitems__', None):
+            return self._collate(dataset.__getitems__(index))
+        return self._collate([dataset[one] for one in index])
 
 
 class Gathered:
@@ -147,9 +163,8 @@ class Gathered:
 
     def _fetch_as_torch(self, index: Any) -> Any:
         """Read the records as torch does, for any other `index` and to raise torch's errors."""
-        collate = default_collate if self._batched else data._utils.collate.default_convert
-        return data._DatasetKind.create_fetcher(data._DatasetKind.Map, self._dataset, self._batched,
-                                                collate, False).fetch(index)
+        collate = default_collate if self._batched else data.default_convert
+        return Listed(self._dataset, self._batched, collate).fetch(index)
 
     def tensors(self, batch: Dict[str, Any]) -> Any:
         """Convert the arrays to tensors without a copy; return one tensor if records are arrays."""

@@ -16,7 +16,7 @@ from ._iterations import Stateful
 from ._states import pack, unpack
 from ._streams import check_streams, is_stateful, own_state
 
-__all__ = ['KIND', 'Iterator', 'Progress', 'check_state', 'make_state']
+__all__ = ['KIND', 'Iterator', 'Progress', 'check_state', 'make_state', 'pinning']
 
 KIND = 'torch.DataLoader'
 
@@ -181,57 +181,94 @@ def _check_datasets(loader: Any, state: Mapping[str, Any]) -> None:
 _profiled: Callable[[], bool] = getattr(torch.autograd, '_profiler_enabled', lambda: True)
 
 
-class Iterator(data.dataloader._BaseDataLoaderIter):
-    """torch's iterator, extended to start at a saved position and to report its position."""
+class Iterator:
+    """An iterator over a loader's batches, which starts at a saved position and reports its own.
+
+    It draws random numbers where torch's iterators draw them.
+    """
 
     def __init__(self, loader: Any) -> None:
         resumed = loader._take_resumed()
-        source = torch.default_generator if loader.generator is None else loader.generator
-        # The seed was generated when the pass began or when the workers were started.
-        self._again = again = 'base_seed' in resumed
-        before = source.get_state() if again else None
-        super().__init__(loader)
-        if again:
-            source.set_state(before)
-            self._base_seed = resumed['base_seed']
-            if self._has_no_state() and not resumed.get('batches'):
-                self._sampler_iter = iter(self._index_sampler)    # draws the same numbers again
+        self._num_workers = int(loader.num_workers)
         skipped = resumed.get('batches', 0)
+        self._base_seed = self._begin_sampler(loader, resumed, skipped)
+        if resumed.get('sampler') is None and not loader._is_iterable():
+            for _ in itertools.islice(self._indices, skipped):
+                pass
         self._resumed_streams = resumed.get('streams')
         self._resumed_datasets = resumed.get('datasets')
-        if resumed.get('sampler') is None and not loader._is_iterable():
-            for _ in itertools.islice(self._sampler_iter, skipped):
-                pass
         self._track(loader, skipped)
         self._progress.next_worker = resumed.get('next_worker', 0) % max(self._num_workers, 1)
 
-    def _has_no_state(self) -> bool:
-        return not isinstance(self._index_sampler, Stateful) and not hasattr(
-            self._index_sampler, 'state_dict')
+    def _begin_sampler(self, loader: Any, resumed: Mapping[str, Any], skipped: int) -> int:
+        """Begin a pass of the sampler, and return the base of the workers' seeds."""
+        source = torch.default_generator if loader.generator is None else loader.generator
+        before = source.get_state() if 'base_seed' in resumed else None
+        self._request(loader)
+        restarts = not (skipped or isinstance(self._sampler, Stateful)
+                        or hasattr(self._sampler, 'state_dict'))
+        if before is not None:
+            # The seed was generated when the pass began or when the workers were started. A sampler
+            # that restarts draws the same numbers again.
+            if not restarts:
+                source.set_state(before)
+            return int(resumed['base_seed'])
+        seed = int(torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item())
+        if self._num_workers and restarts:
+            self._request(loader)    # torch calls iter() twice, too
+        return seed
 
-    def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        """Begin a pass with workers: their first pass, which may be resumed, or a later one."""
-        if not first_iter:
-            super()._reset(loader, False)
-            self._track(loader, 0)
-        elif self._has_no_state() and not self._again and not self._progress.batches:
-            self._sampler_iter = iter(self._index_sampler)    # torch calls iter() twice, too
+    def _request(self, loader: Any) -> None:
+        """Begin to iterate over the sampler; an iterable dataset has none."""
+        if not loader._is_iterable():
+            self._sampler = loader._wrap_sampler()
+            self._indices: Any = iter(self._sampler)
+            return
+        self._sampler = None
+        self._indices = itertools.repeat([None] * loader.batch_sampler.batch_size
+                                         if loader._is_batched() else None)
+
+    def _reset(self, loader: Any) -> None:
+        """Begin the next pass with the same workers."""
+        self._request(loader)
+        self._track(loader, 0)
 
     def _track(self, loader: Any, skipped: int) -> None:
-        self._progress = progress = Progress(self._index_sampler, self._base_seed, skipped)
-        progress.stays = bool(self._num_workers and self._persistent_workers)
+        self._progress = progress = Progress(self._sampler, self._base_seed, skipped)
+        progress.stays = bool(self._num_workers and loader.persistent_workers)
         loader._progress = progress
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._sampler)
 
     def __next__(self) -> Any:
         """Return the next batch; without a profiler, skip the profiler range, which takes 8 us."""
-        if self._sampler_iter is None or self._progress.streams is not None or _profiled():
-            return super().__next__()
-        made = self._next_data()
-        self._num_yielded += 1
-        return made
+        if not _profiled():
+            return self._next_data()
+        with torch.autograd.profiler.record_function('enumerate(DataLoader)'):
+            return self._next_data()
 
-    def _pinned(self, batch: Any) -> Any:
-        """Return the batch, moved to pinned memory if requested."""
-        if self._pin_memory:
-            return _utils.pin_memory.pin_memory(batch, self._pin_memory_device)
-        return batch
+    def _next_data(self) -> Any:
+        raise NotImplementedError
+
+
+def pinning(loader: Any) -> Callable[[Any], Any]:
+    """Return a function that moves a batch to pinned memory if torch's loader would do so.
+
+    A loader of torch decides it, and warns if there is no device.
+    """
+    if not (loader.pin_memory or loader.pin_memory_device):
+        return _same
+    probe = data.DataLoader([torch.zeros(1)], None, pin_memory=loader.pin_memory,
+                            pin_memory_device=loader.pin_memory_device, generator=torch.Generator())
+    if not next(iter(probe)).is_pinned():
+        return _same
+    device = loader.pin_memory_device or None
+    return lambda batch: _utils.pin_memory.pin_memory(batch, device)
+
+
+def _same(batch: Any) -> Any:
+    return batch

@@ -8,16 +8,16 @@ import functools
 import inspect
 from typing import Any, Callable, Dict, Literal, Mapping, Optional, TypeVar
 
+import torch
 from torch.utils import data
 
 from ._batches import BatchSampler
 from ._collate import default_collate, is_unmodified
 from ._data import Data
-from ._fetchers import Found, Gathered, collation, find_source, is_ours, together
-from ._inline import Inline
+from ._by_torch import ByTorch
+from ._fetchers import Found, Gathered, Listed, collation, find_source, is_ours, together
 from ._direct import Direct, is_direct
 from ._iterations import Stateful
-from ._processes import Processes
 from ._streams import Streamed, copy_for_worker
 from ._threads import Threaded
 from ._wrappers import wrap
@@ -45,12 +45,12 @@ def _gather_in_process(batched: bool, dataset: Any, stream: Any = None) -> Any:
     return Gathered(dataset, found, batched)
 
 
-def _fetch(kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any,
+def _fetch(iterable: bool, batched: bool, collate: Any, drop_last: bool, dataset: Any,
            stream: Optional[Mapping[str, Any]] = None) -> Any:
     """Return a fetcher for any other dataset, or for a worker's copy, starting at its position."""
-    if kind == data._DatasetKind.Iterable:
+    if iterable:
         return Streamed(dataset, batched, collate, drop_last, stream)
-    return data._DatasetKind.create_fetcher(kind, dataset, batched, collate, drop_last)
+    return Listed(dataset, batched, collate)
 
 
 class DataLoader(data.DataLoader[T]):
@@ -114,6 +114,8 @@ class DataLoader(data.DataLoader[T]):
     _resumed: Optional[Mapping[str, Any]] = None      # a loaded state, for the next iterator
 
     workers: Optional[str] = None
+    _was_measured = False    # whether len() was called
+    _iterator: Any = None    # the iterator that persistent workers belong to
 
     def __init__(self, dataset: Any, *args: Any, workers: Optional[str] = None,
                  **kwargs: Any) -> None:
@@ -143,14 +145,13 @@ class DataLoader(data.DataLoader[T]):
         self._collates = self._is_default_collation()
 
     def _is_default_collation(self) -> bool:
-        collate = data._utils.collate
-        own = ((collate.default_collate, default_collate) if self._auto_collation
-               else (collate.default_convert,))
+        own = ((data.default_collate, default_collate) if self._is_batched()
+               else (data.default_convert,))
         return any(self.collate_fn is one for one in own) and is_unmodified()
 
     def _wrap_sampler(self) -> Any:
         """Return the resumable sampler, with the options that the caller's sampler has now."""
-        given = super()._index_sampler
+        given = self.batch_sampler if self._is_batched() else self.sampler
         options = ((given.sampler, given.batch_size, given.drop_last)
                    if type(given) is data.BatchSampler else None)
         if self._given is None or self._given[0] is not given:
@@ -171,10 +172,8 @@ class DataLoader(data.DataLoader[T]):
         made._pending = self._wrapped._pending
         return made
 
-    @property
-    def _index_sampler(self) -> Any:
-        """Return the sampler; samplers of this module replace torch's samplers."""
-        return super()._index_sampler if self._is_foreign() else self._wrap_sampler()
+    def _is_batched(self) -> bool:
+        return self.batch_sampler is not None
 
     def __getstate__(self) -> Dict[str, Any]:
         """Return the attributes for a copy, which has not begun a pass."""
@@ -206,21 +205,36 @@ class DataLoader(data.DataLoader[T]):
         if self._is_foreign() or self._uses_processes():
             super().check_worker_number_rationality()
 
-    def _get_iterator(self) -> Any:
-        if self._is_foreign() or (self.num_workers and self.prefetch_factor <= 0):
-            return super()._get_iterator()    # torch 2.0 and later raise an error
+    def __len__(self) -> int:
+        length: int = super().__len__()
+        self._was_measured = True    # torch warns if an iterable dataset has more items
+        return length
+
+    def __iter__(self) -> Any:
+        invalid = (self.num_workers and self.prefetch_factor <= 0
+                   or not isinstance(self.generator, (torch.Generator, type(None))))
+        if self._is_foreign() or invalid:
+            return super().__iter__()    # raises torch's error
+        if self._iterator is not None:
+            self._iterator._reset(self)
+            return self._iterator
         self._source = find_source(self.dataset)    # the dataset's snapshot may have changed
         self._data = Data(self.dataset, self._source)
+        made = self._choose_iterator()(self)
+        if made._progress.stays:
+            self._iterator = made
+        return made
+
+    def _choose_iterator(self) -> Any:
         processes = self.num_workers > 0 and self._uses_processes()
         if processes:
             self.check_worker_number_rationality()    # torch warns here, too
-            return Processes(self)
-        if is_direct(self):
-            return Direct(self)
-        return Inline(self) if self.num_workers == 0 else Threaded(self)
+        if not processes and is_direct(self):
+            return Direct
+        return ByTorch if processes or self.num_workers == 0 else Threaded
 
     def _is_iterable(self) -> bool:
-        return bool(self._dataset_kind == data._DatasetKind.Iterable)
+        return isinstance(self.dataset, data.IterableDataset)
 
     def _fetcher_maker(self, sent: bool = False) -> Callable[..., Any]:
         """Return a function that creates a fetcher; the function does not reference self.
@@ -229,9 +243,9 @@ class DataLoader(data.DataLoader[T]):
         """
         if self._source is not None and self._collates:
             if sent:
-                return functools.partial(_gather_in_process, self._auto_collation)
-            return functools.partial(_gather, self._source, self._auto_collation)
-        return functools.partial(_fetch, self._dataset_kind, self._auto_collation,
+                return functools.partial(_gather_in_process, self._is_batched())
+            return functools.partial(_gather, self._source, self._is_batched())
+        return functools.partial(_fetch, self._is_iterable(), self._is_batched(),
                                  collation(self.collate_fn), self.drop_last)
 
     def _dataset_for_worker(self, dataset: Any) -> Any:

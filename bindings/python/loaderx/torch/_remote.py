@@ -1,43 +1,46 @@
 # SPDX-License-Identifier: MIT
-"""The code of a DataLoader's worker processes, which read whole batches and report states.
+"""What a ByTorch gives to torch's DataLoader: wrappers of a dataset and of a `worker_init_fn`.
 
-torch's worker processes run this module's datasets in place of the caller's. Each of their items is
-a batch, together with the state of the worker after the batch.
+torch reads the wrappers in place of the caller's dataset, in this process or in its worker
+processes. Each item is a batch, together with the state of the worker after the batch.
 """
 
 from __future__ import annotations
 
 import pickle
+import random
 from typing import Any, Callable, NamedTuple, Optional
 
+import numpy as np
+import torch
 from torch._utils import ExceptionWrapper
 from torch.utils import data
-from torch.utils.data import _utils
 
 from . import _worker_info as worker_info
 from ._streams import own_state
 
-__all__ = ['BEGIN', 'END', 'Answer', 'Remote', 'RemoteStream', 'Start', 'same', 'unpack']
+__all__ = ['BATCH', 'BEGIN', 'END', 'Answer', 'Remote', 'RemoteStream', 'Start', 'same', 'unpack']
 
-# When a state was taken: at the beginning or at the end of a pass.
-BEGIN, END = 'begin', 'end'
+# What an answer is: the state at the beginning of a pass, a batch, or the state at the end.
+BEGIN, BATCH, END = 'begin', 'batch', 'end'
 
 
 class Answer(NamedTuple):
-    """A batch, or the exception it caused, from a worker process."""
+    """An item of a wrapper."""
 
-    batch: Any
-    number: Optional[int]      # of the batch in the pass; None for an iterable dataset
+    kind: str
     worker: int
-    state: Optional[bytes]     # after the batch
+    state: Optional[bytes]           # of the worker, after the batch
+    number: Optional[int] = None     # of the batch in the pass; None for an iterable dataset
+    batch: Any = None                # or the exception that a worker process raised
 
 
-def same(batch: Any) -> Any:
+def same(answer: Answer) -> Answer:
     """Replace the collate function: the batches are already collated."""
-    return batch
+    return answer
 
 
-def pack(state: Any) -> Optional[bytes]:
+def _pack(state: Any) -> Optional[bytes]:
     """Copy a state, which may change before torch sends it."""
     return None if state is None else pickle.dumps(state)
 
@@ -46,18 +49,10 @@ def unpack(state: Optional[bytes]) -> Any:
     return None if state is None else pickle.loads(state)
 
 
-def _fetch(worker: int, fetch: Callable[[Any], Any], index: Any, ends: Any = ()) -> Any:
-    """Fetch a batch; return an exception in torch's form, so that it arrives with the state."""
-    try:
-        return fetch(index)
-    except ends:
-        raise
-    except Exception:
-        return ExceptionWrapper(where=f'in DataLoader worker process {worker}')
-
-
 class Remote:
-    """A map-style dataset in a worker process.
+    """A map-style dataset; its indices are pairs of a batch's number and index.
+
+    The index None requests only the state of the worker.
 
     Parameters
     ----------
@@ -67,99 +62,145 @@ class Remote:
         Creates a fetcher for the dataset.
     states : list, optional
         The states to restore, one for each worker.
-    channel : queue, optional
-        Where to report the state of the dataset at the beginning and at the end of a pass.
+    reports : bool
+        Whether answers contain the state of the dataset.
     """
 
-    def __init__(self, dataset: Any, make: Callable[..., Any], states: Any, channel: Any) -> None:
+    def __init__(self, dataset: Any, make: Callable[..., Any], states: Any, reports: bool) -> None:
         self.dataset = dataset
         self._make = make
         self._states = states
-        self._channel = channel
-        self._passes = 0
-        self._fetcher: Any = None
+        self._reports = reports
+        self._broken: Optional[Exception] = None     # what `start` raised
+        self._failure: Optional[Exception] = None    # raised in place of each batch
+        self.fetcher: Any = None
 
-    def report(self, when: str, worker: int, state: Any) -> None:
-        if self._channel is not None:
-            self._channel.put((when, self._passes, worker, pack(state)))
+    def start(self, init: Optional[Callable[[int], object]], worker: int) -> None:
+        """Call the caller's `worker_init_fn`, and restore the state."""
+        try:
+            if init is not None:
+                init(worker)
+            self._restore(worker)
+        except Exception as error:
+            self._broken = self._failure = error
 
-    def begin(self, worker: int) -> None:
-        """Restore the dataset's state, after `worker_init_fn`."""
-        self._passes = 1
+    def _restore(self, worker: int) -> None:
         if self._states is not None and self._states[worker] is not None:
             self.dataset.load_state_dict(self._states[worker])
-        self.report(BEGIN, worker, self._state())
 
-    def fail(self, worker: int) -> None:
-        """Report in the first pass that there is no state: the loader waits for a report."""
-        self._passes = 1
-        self.report(BEGIN, worker, None)
-
-    def _state(self) -> Any:
-        return None if self._channel is None else own_state(self.dataset)
+    def _pack_state(self) -> Optional[bytes]:
+        return _pack(own_state(self.dataset)) if self._reports else None
 
     def __getitem__(self, task: Any) -> Answer:
+        if task is None:
+            return Answer(BEGIN, _worker_number(), self._pack_state())
         number, index = task
-        worker = _worker_number()
-        if self._fetcher is None:
-            self._fetcher = self._make(self.dataset)
-        made = _fetch(worker, self._fetcher.fetch, index)
-        return Answer(made, number, worker, pack(self._state()))
+        if self.fetcher is None:
+            self.fetcher = self._make(self.dataset)
+        made = self._attempt(index)
+        return Answer(BATCH, _worker_number(), self._pack_state(), number, made)
+
+    def _attempt(self, index: Any, ends: Any = ()) -> Any:
+        """Fetch a batch; in a worker process, return an exception in torch's form.
+
+        The exception thus arrives together with the worker's state.
+        """
+        try:
+            if self._failure is not None:
+                raise self._failure
+            return self.fetcher.fetch(index)
+        except ends:
+            raise
+        except Exception:
+            if data.get_worker_info() is None:
+                raise
+            return ExceptionWrapper(where=f'in DataLoader worker process {_worker_number()}')
 
 
 class RemoteStream(Remote, data.IterableDataset):
-    """An iterable dataset in a worker process; `index` is what torch requests for each batch."""
+    """An iterable dataset.
 
-    def __init__(self, dataset: Any, make: Callable[..., Any], states: Any, channel: Any,
-                 index: Any) -> None:
-        super().__init__(dataset, make, states, channel)
+    Parameters
+    ----------
+    index : list or None
+        What torch requests for each batch.
+    first : int
+        The worker that provides the first batch. Each worker before it returns one more state, so
+        that torch, which begins with worker 0, comes to the first worker.
+    """
+
+    def __init__(self, dataset: Any, make: Callable[..., Any], states: Any, reports: bool,
+                 index: Any, first: int) -> None:
+        super().__init__(dataset, make, states, reports)
         self._index = index
+        self._first = first
 
-    def begin(self, worker: int) -> None:
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __repr__(self) -> str:
+        return repr(self.dataset)    # in torch's warnings
+
+    def _restore(self, worker: int) -> None:
         """Do nothing: each pass begins with iter()."""
 
     def __iter__(self) -> RemoteStream:
         worker = _worker_number()
-        self._passes += 1
+        self._begins = self._reports + (worker < self._first)
+        self._ended = False
+        self._failure, self.fetcher = self._broken, None
         resumed = None if self._states is None else self._states[worker]
-        self._states = None
+        self._states, self._first = None, 0
         try:
-            self._fetcher = self._make(self.dataset, resumed)
-        except BaseException:
-            self.report(BEGIN, worker, None)
-            raise
-        self.report(BEGIN, worker, self._fetcher.begin)
+            if self._failure is None:
+                self.fetcher = self._make(self.dataset, resumed)
+        except Exception as error:
+            if data.get_worker_info() is None:
+                raise
+            self._failure = error
         return self
 
     def __next__(self) -> Answer:
-        worker, fetcher = _worker_number(), self._fetcher
+        worker, fetcher = _worker_number(), self.fetcher
+        if self._begins:
+            self._begins -= 1
+            return Answer(BEGIN, worker, _pack(fetcher and fetcher.begin))
+        if self._ended:
+            raise StopIteration
         try:
-            made = _fetch(worker, fetcher.fetch, self._index, StopIteration)
+            made = self._attempt(self._index, StopIteration)
         except StopIteration:
-            self.report(END, worker, fetcher.end())
-            raise
-        return Answer(made, None, worker, pack(fetcher.state()))
+            if not self._reports:
+                raise
+            self._ended = True
+            return Answer(END, worker, _pack(fetcher.end()))
+        sent = fetcher is not None and data.get_worker_info() is not None
+        return Answer(BATCH, worker, _pack(fetcher.state()) if sent else None, None, made)
 
 
 class Start:
-    """The `worker_init_fn` of each worker process; it calls the caller's `worker_init_fn`."""
+    """The `worker_init_fn` of each worker process; it calls the caller's `worker_init_fn`.
 
-    def __init__(self, init: Optional[Callable[[int], object]]) -> None:
+    It seeds the generators as torch does, with the seed of a pass that may have begun earlier.
+    """
+
+    def __init__(self, init: Optional[Callable[[int], object]], base_seed: int) -> None:
         self._init = init
+        self._base_seed = base_seed
 
     def __call__(self, worker: int) -> None:
         worker_info.forget()
-        info = _utils.worker._worker_info
-        remote: Any = info.dataset
-        object.__setattr__(info, 'dataset', remote.dataset)    # WorkerInfo allows no other way
-        try:
-            if self._init is not None:
-                self._init(worker)
-            remote.begin(worker)
-        except BaseException:
-            remote.fail(worker)
-            raise
+        info: Any = data.get_worker_info()
+        remote, base, seed = info.dataset, self._base_seed, self._base_seed + worker
+        random.seed(seed)
+        torch.manual_seed(seed)
+        words = np.random.SeedSequence([worker, base & 0xffffffff, base >> 32]).generate_state(4)
+        np.random.seed(words)
+        for name, value in ('dataset', remote.dataset), ('seed', seed):
+            object.__setattr__(info, name, value)    # WorkerInfo allows no other way
+        remote.start(self._init, worker)
 
 
 def _worker_number() -> int:
-    return int(_utils.worker._worker_info.id)
+    info = data.get_worker_info()
+    return 0 if info is None else int(info.id)

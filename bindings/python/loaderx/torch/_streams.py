@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from typing import Any, Dict, Mapping, Optional
-
-from torch.utils.data import _utils
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from ..errors import CorruptError
 
@@ -36,45 +34,55 @@ def copy_for_worker(dataset: Any) -> Any:
         return copy.copy(dataset)
 
 
-class Streamed(_utils.fetch._IterableDatasetFetcher):
-    """torch's fetcher for iterable datasets, extended to be resumable.
+class Streamed:
+    """A resumable fetcher for iterable datasets.
 
     The position consists of the states of the dataset and of the iterator, if they have
     ``state_dict()`` and ``load_state_dict()``; if neither does, it is the number of items returned,
     and resuming skips that many.
     """
 
-    def __init__(self, dataset: Any, auto_collation: bool, collate_fn: Any, drop_last: bool,
+    def __init__(self, dataset: Any, batched: bool, collate: Callable[[Any], Any], drop_last: bool,
                  resumed: Optional[Mapping[str, Any]] = None) -> None:
         resumed = resumed or {}
         if 'dataset' in resumed:
             dataset.load_state_dict(copy.deepcopy(resumed['dataset']))
         # The position at the beginning; the dataset's state is copied before iter() can change it.
         self.begin = dict(resumed) or _between(dataset)
-        super().__init__(dataset, auto_collation, collate_fn, drop_last)
+        self._dataset, self._items = dataset, iter(dataset)
+        self._batched, self._collate, self._drop_last = batched, collate, drop_last
         self._taken = resumed.get('taken', 0)
-        self.ended = resumed.get('ended', False)
+        self._ended = resumed.get('ended', False)
         if 'iterator' in resumed:
-            self.dataset_iter.load_state_dict(copy.deepcopy(resumed['iterator']))
-        elif 'dataset' not in resumed and not self.ended:
-            for _ in itertools.islice(self.dataset_iter, self._taken):
+            self._items.load_state_dict(copy.deepcopy(resumed['iterator']))
+        elif 'dataset' not in resumed and not self._ended:
+            for _ in itertools.islice(self._items, self._taken):
                 pass
 
-    def fetch(self, possibly_batched_index: Any) -> Any:
-        self._taken += len(possibly_batched_index) if self.auto_collation else 1
-        return super().fetch(possibly_batched_index)
+    def fetch(self, index: Any) -> Any:
+        """Return a batch of as many items as `index` has entries, or the next item."""
+        self._taken += len(index) if self._batched else 1
+        if self._ended:
+            raise StopIteration
+        if not self._batched:
+            return self._collate(next(self._items))
+        batch = list(itertools.islice(self._items, len(index)))
+        self._ended = len(batch) < len(index)
+        if not batch or (self._drop_last and self._ended):
+            raise StopIteration
+        return self._collate(batch)
 
     def state(self) -> Dict[str, Any]:
         """Return the position."""
-        state = _between(self.dataset)
-        state.update(taken=self._taken, ended=self.ended)
-        if self.dataset_iter is not self.dataset and is_stateful(self.dataset_iter):
-            state['iterator'] = own_state(self.dataset_iter)
+        state = _between(self._dataset)
+        state.update(taken=self._taken, ended=self._ended)
+        if self._items is not self._dataset and is_stateful(self._items):
+            state['iterator'] = own_state(self._items)
         return state
 
     def end(self) -> Dict[str, Any]:
         """Return the position between this pass, which has ended, and the next pass."""
-        return _between(self.dataset)
+        return _between(self._dataset)
 
 
 def _between(dataset: Any) -> Dict[str, Any]:

@@ -7,13 +7,13 @@ import itertools
 import os
 import queue
 import threading
+import warnings
 import weakref
 from typing import Any, Dict, List, Optional
 
-from torch.utils.data import _utils
-
+from .._check import UINT64_MAX
 from . import _worker_info as worker_info
-from ._iterators import Iterator
+from ._iterators import Iterator, pinning
 from ._streams import is_stateful
 from ._workers import Ended, Failed, Shared, copy_thread_settings, work
 
@@ -35,18 +35,19 @@ class Threaded(Iterator):
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
         worker_info.install()
+        self._dataset, self._timeout = loader.dataset, loader.timeout
+        # The number of items that len() was told, if the dataset is iterable.
+        self._length = (len(loader.dataset) if loader._is_iterable() and loader._was_measured
+                        else UINT64_MAX)
         self._in_order = getattr(loader, 'in_order', True)
         self._ahead = loader.prefetch_factor * self._num_workers
         self._pid = os.getpid()
         make = loader._fetcher_maker()
-        self._shared = shared = Shared(self._num_workers)
-        shared.prepare = copy_thread_settings(self._pin_memory)
-        if self._pin_memory:
-            device = self._pin_memory_device
-            shared.pin = lambda batch: _utils.pin_memory.pin_memory(batch, device)
+        self._shared = shared = Shared(self._num_workers, copy_thread_settings(loader.pin_memory),
+                                       pinning(loader))
         if self._resumed_streams is not None:
             shared.streams = list(self._resumed_streams)
-        self._begin_pass(loader, True)
+        self._begin_pass(loader)
         self._start_threads(loader, make)
         self.close = weakref.finalize(self, shared.stop)
         self._begin_streams()
@@ -71,9 +72,7 @@ class Threaded(Iterator):
             _, number, stream = self._receive()
             self._progress.streams[number] = stream
 
-    def _begin_pass(self, loader: Any, first: bool) -> None:
-        super()._reset(loader, first)
-        self._progress.ordered = True
+    def _begin_pass(self, loader: Any) -> None:
         if not loader._is_iterable() and is_stateful(self._dataset):
             self._progress.datasets = _refuse
         self._progress.place = self._progress.look()
@@ -91,8 +90,9 @@ class Threaded(Iterator):
             self._progress.streams = list(self._shared.streams)
         self._streams: Dict[int, Any] = {}
 
-    def _reset(self, loader: Any, first_iter: bool = False) -> None:
-        self._begin_pass(loader, False)
+    def _reset(self, loader: Any) -> None:
+        super()._reset(loader)
+        self._begin_pass(loader)
         self._begin_streams()
         self._prefetch_indices()
 
@@ -112,7 +112,7 @@ class Threaded(Iterator):
 
     def _send_indices(self) -> None:
         try:
-            index = self._next_index()
+            index = next(self._indices)
         except StopIteration:
             return
         number = self._choose()
@@ -134,7 +134,7 @@ class Threaded(Iterator):
                 self._next += 1
             if self._next == self._sent:
                 self._finish()
-                if not self._persistent_workers:
+                if not self._progress.stays:
                     self.close()
                 raise StopIteration
             if self._next in self._ready:
@@ -189,6 +189,10 @@ class Threaded(Iterator):
         if place == self._next:
             self._next += 1
         self._send_indices()
+        if progress.batches_here > self._length:
+            warnings.warn(f'Length of IterableDataset {self._dataset} was reported to be '
+                          f'{self._length} (when accessing len(dataloader)), but '
+                          f'{progress.batches_here} samples have been fetched.', stacklevel=4)
         if isinstance(made, Failed):
             made.reraise()
         return made

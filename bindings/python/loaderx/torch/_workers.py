@@ -41,30 +41,32 @@ class Failed:
 
 
 class Shared:
-    """The state that an iterator and its threads share; it does not reference the iterator."""
+    """The state that an iterator and its threads share; it does not reference the iterator.
 
-    def __init__(self, count: int) -> None:
+    Parameters
+    ----------
+    count : int
+        The number of threads.
+    prepare : callable
+        Called by each thread before its first task.
+    pin : callable
+        Moves a batch to pinned memory, if requested.
+    """
+
+    def __init__(self, count: int, prepare: Callable[[], object],
+                 pin: Callable[[Any], Any]) -> None:
         self.tasks: List[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in range(count)]
         self.results: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.pass_number = 0        # number of the current pass; tasks of other passes are dropped
         self.stopped = False
         self.streams: List[Any] = [None] * count    # positions in the iterable dataset, by worker
-        self.pin: Callable[[Any], Any] = _same
-        self.prepare: Callable[[], object] = _nothing
+        self.prepare, self.pin = prepare, pin
 
     def stop(self) -> None:
         """Stop the threads after their current task, without waiting for them."""
         self.stopped = True
         for tasks in self.tasks:
             tasks.put(None)
-
-
-def _same(batch: Any) -> Any:
-    return batch
-
-
-def _nothing() -> None:
-    pass
 
 
 class _Worker:
