@@ -181,7 +181,7 @@ class Composer:
         """Return the canonical form of a dataset with these records: dicts of values by name."""
         lines = [f"length {len(records)}"]
         for one in self.by_id.values():
-            shape = ",".join(str(extent) for extent in one.shape)
+            shape = ",".join("*" if extent is None else str(extent) for extent in one.shape)
             lines.append(f"field {one.name} {one.dtype} [{shape}] {one.compress}")
         for index, record in enumerate(records):
             lines += [f"{index} {one.name} {show(record[one.name])}" for one in self.by_id.values()]

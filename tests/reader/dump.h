@@ -27,7 +27,10 @@ static inline void dump_head(FILE *to, const lx_schema *schema, uint64_t length)
         const lx_field *field = lx_schema_get_field(schema, i);
         fprintf(to, "field %s %s [", field->name, lx_dtype_get_name(field->dtype));
         for (size_t axis = 0; axis < field->ndim; axis++)
-            fprintf(to, "%s%llu", axis != 0 ? "," : "", (unsigned long long)field->shape[axis]);
+            if (field->shape[axis] == LX_NONE)
+                fputc('*', to); /* varies */
+            else
+                fprintf(to, "%s%llu", axis != 0 ? "," : "", (unsigned long long)field->shape[axis]);
         fprintf(to, "] %s\n", compressions[field->compression]);
     }
 }

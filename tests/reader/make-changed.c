@@ -79,10 +79,10 @@ static void draw_value(struct changed *d, size_t position, struct held *value)
     uint8_t first = (uint8_t)draw(d, 256), step = (uint8_t)draw(d, 2);
     if (draw(d, 8) == 0)
         value->size = LX_NONE;
-    else if (field->dtype != LX_BYTES)
+    else if (field->size != LX_NONE)
         value->size = field->size;
     else
-        value->size = draw(d, longest[draw(d, 4)]);
+        value->size = draw(d, longest[draw(d, 4)]) / field->item_size * field->item_size;
     for (uint64_t i = 0; value->size != LX_NONE && i < value->size; i++)
         value->data[i] = step != 0 ? (uint8_t)draw(d, 256) : first;
 }
@@ -170,6 +170,81 @@ static void add_field(struct changed *d, const char *name, lx_dtype dtype,
     for (uint64_t i = 0; i < d->length; i++)
         d->records[i][d->fields].size = LX_NONE;
     d->fields++;
+}
+
+/** Adds a field of a list of pairs. */
+static void add_ragged(struct changed *d, const char *name)
+{
+    static const uint64_t shape[] = {LX_NONE, 2};
+    need(d,
+         lx_writer_add_field(d->writer, name, LX_INT16, shape, 2, LX_COMPRESSION_RAW, &d->error));
+    for (uint64_t i = 0; i < d->length; i++)
+        d->records[i][d->fields].size = LX_NONE;
+    d->fields++;
+}
+
+/** Adds a field whose value is the same in all records, and has @p size bytes. */
+static void add_default(struct changed *d, const char *name, uint64_t size,
+                        lx_compression compression)
+{
+    struct held held = {.size = size};
+    for (uint64_t i = 0; i < size; i++)
+        held.data[i] = (uint8_t)draw(d, 256);
+    const lx_value value = {held.data, size};
+    need(d, lx_writer_add_field_default(d->writer, name, LX_BYTES, NULL, 0, compression, &value,
+                                        &d->error));
+    for (uint64_t i = 0; i < d->length; i++)
+        d->records[i][d->fields] = held;
+    d->fields++;
+}
+
+/** The values that a conversion has made. */
+struct converted {
+    uint8_t *data;
+    uint64_t offsets[4097];
+    uint8_t present[4096];
+};
+
+/** Appends a byte to each value, and removes the values of every seventh record. */
+static lx_status lengthen(const lx_values *values, uint64_t count, lx_values *made, void *user,
+                          lx_error *error)
+{
+    struct converted *to = user;
+    (void)error;
+    free(to->data);
+    to->data = malloc(values->offsets[count] + count);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t size = values->offsets[i + 1] - values->offsets[i];
+        to->present[i] = values->present[i] && size % 7 != 3;
+        size = to->present[i] ? size : 0;
+        memcpy(to->data + to->offsets[i], (const uint8_t *)values->data + values->offsets[i], size);
+        if (to->present[i])
+            to->data[to->offsets[i] + size++] = 0x5a;
+        to->offsets[i + 1] = to->offsets[i] + size;
+    }
+    *made = (lx_values){to->data, to->offsets, to->present};
+    return LX_OK;
+}
+
+/** Converts a field to bytes, which are one longer. */
+static void convert_field(struct changed *d, size_t position)
+{
+    struct converted made = {0};
+    for (uint64_t i = 0; i < d->length; i++)
+        if (d->records[i][position].size == VALUE_MAX)
+            return; /* no room for another byte */
+    need(d, lx_writer_convert_field(d->writer, field_at(d, position)->name, LX_BYTES, NULL, 0,
+                                    lengthen, &made, &d->error));
+    free(made.data);
+    for (uint64_t i = 0; i < d->length; i++) {
+        struct held *value = &d->records[i][position];
+        if (value->size == LX_NONE)
+            continue;
+        if (value->size % 7 == 3)
+            value->size = LX_NONE;
+        else
+            value->data[value->size++] = 0x5a;
+    }
 }
 
 static void drop_field(struct changed *d, const char *name)
@@ -320,11 +395,27 @@ static void make_emptied(struct changed *d)
     commit(d);
 }
 
+static void make_defaults(struct changed *d)
+{
+    append(d, 9);
+    commit(d);
+    add_default(d, "short", 5, LX_COMPRESSION_RAW);
+    add_default(d, "long", 70, LX_COMPRESSION_FLATE);
+    add_ragged(d, "pairs");
+    change(d, 6);
+    rebalance(d);
+    convert_field(d, 1);
+    change(d, 5);
+    convert_field(d, 4);
+    add_default(d, "later", 9, LX_COMPRESSION_RAW);
+    change(d, 4);
+}
+
 /** One random step. */
 static void any_step(struct changed *d)
 {
     char name[16];
-    switch (draw(d, 12)) {
+    switch (draw(d, 16)) {
     case 0:
         checkpoint(d);
         break;
@@ -357,6 +448,22 @@ static void any_step(struct changed *d)
     case 8:
         append(d, draw(d, 300)); /* not committed yet */
         break;
+    case 9:
+        if (d->fields < FIELDS_MAX) {
+            snprintf(name, sizeof name, "pairs-%u", d->names++);
+            add_ragged(d, name);
+        }
+        break;
+    case 10:
+    case 11:
+        if (d->fields < FIELDS_MAX) {
+            snprintf(name, sizeof name, "same-%u", d->names++);
+            add_default(d, name, draw(d, 40), (lx_compression)draw(d, 2));
+        }
+        break;
+    case 12:
+        convert_field(d, draw(d, d->fields));
+        break;
     default:
         change(d, draw(d, 40));
     }
@@ -378,6 +485,7 @@ static const struct plan {
     {"rebalanced", make_rebalanced, 23}, {"restarted", make_restarted, 24},
     {"fields", make_fields, 25},         {"unsealed", make_unsealed, 26},
     {"sealed-changed", make_sealed, 27}, {"emptied", make_emptied, 28},
+    {"defaults", make_defaults, 29},
 };
 
 static void create(struct changed *d)

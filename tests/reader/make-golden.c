@@ -18,7 +18,7 @@
 /** The longest value. */
 #define VALUE_MAX 6000
 
-enum schema { ONE, MIXED, BYTES, FLATE, DTYPES, ZSTD, SCHEMAS };
+enum schema { ONE, MIXED, BYTES, FLATE, DTYPES, ZSTD, TYPES, SCHEMAS };
 
 /** The final state of a dataset. */
 enum end { CLOSED, SEALED, UNSEALED, KILLED, ENDS };
@@ -76,6 +76,7 @@ static const struct plan plans[] = {
      .longest = 60,
      .durability = LX_DURABILITY_NONE,
      .seed = 8},
+    {.name = "types", .schema = TYPES, .length = 20, .step = 6, .longest = 300, .seed = 9},
 };
 
 /** A dataset under construction. */
@@ -153,6 +154,22 @@ static void add_fields(struct golden *golden)
                 3, dtype % 4 == 3 ? LX_COMPRESSION_FLATE : LX_COMPRESSION_RAW);
         add(golden, "nothing", LX_FLOAT64, 2, 0, 7, LX_COMPRESSION_RAW);
         break;
+    case TYPES:
+        add(golden, "bfloat16", LX_BFLOAT16, 1, 9, 0, LX_COMPRESSION_RAW);
+        add(golden, "e4m3fn", LX_FLOAT8_E4M3FN, 2, 3, 5, LX_COMPRESSION_FLATE);
+        add(golden, "e5m2", LX_FLOAT8_E5M2, 0, 0, 0, LX_COMPRESSION_RAW);
+        add(golden, "day", LX_DATETIME64_D, 0, 0, 0, LX_COMPRESSION_RAW);
+        add(golden, "second", LX_DATETIME64_S, 1, 2, 0, LX_COMPRESSION_RAW);
+        add(golden, "ms", LX_DATETIME64_MS, 0, 0, 0, LX_COMPRESSION_FLATE);
+        add(golden, "us", LX_DATETIME64_US, 0, 0, 0, LX_COMPRESSION_RAW);
+        add(golden, "ns", LX_DATETIME64_NS, 0, 0, 0, LX_COMPRESSION_RAW);
+        add(golden, "text", LX_STR, 0, 0, 0, LX_COMPRESSION_FLATE);
+        add(golden, "json", LX_JSON, 0, 0, 0, LX_COMPRESSION_RAW);
+        add(golden, "image", LX_IMAGE, 0, 0, 0, LX_COMPRESSION_RAW);
+        add(golden, "boxes", LX_FLOAT32, 2, LX_NONE, 4, LX_COMPRESSION_RAW);
+        add(golden, "tokens", LX_UINT16, 1, LX_NONE, 0, LX_COMPRESSION_FLATE);
+        add(golden, "halves", LX_BFLOAT16, 2, LX_NONE, 3, LX_COMPRESSION_RAW);
+        break;
     default:
         add(golden, "image", LX_UINT8, 2, 3, 4, LX_COMPRESSION_RAW);
         add(golden, "label", LX_INT64, 0, 0, 0, LX_COMPRESSION_RAW);
@@ -162,12 +179,12 @@ static void add_fields(struct golden *golden)
     }
 }
 
-/** The size of a value: dense values are sometimes missing; values of bytes alternate between all
- * kinds. */
+/** The size of a value: dense values are sometimes missing; values that vary in size alternate
+ * between all kinds. */
 static uint64_t value_size(const struct golden *golden, const lx_field *field, uint64_t index,
                            uint64_t random)
 {
-    if (field->dtype != LX_BYTES)
+    if (field->size != LX_NONE)
         return random % 8 == 0 ? LX_NONE : field->size;
     switch ((index + field->id) % 5) {
     case 0:
@@ -183,6 +200,32 @@ static uint64_t value_size(const struct golden *golden, const lx_field *field, u
     }
 }
 
+/** Makes a text of letters and two-byte characters. */
+static void make_text(uint64_t random, uint8_t *memory, uint64_t size)
+{
+    for (uint64_t i = 0; i < size; i++) {
+        bool wide = mix(random + i) % 5 == 0 && i + 1 < size;
+        memory[i] = wide ? 0xc3 : (uint8_t)('a' + mix(random + i) % 26);
+        if (wide)
+            memory[++i] = 0xa4; /* U+00E4 */
+    }
+}
+
+/** Makes an array of digits, with a space after the last one if the size is even. */
+static void make_json(uint64_t random, uint8_t *memory, uint64_t size)
+{
+    uint64_t end = size - (size % 2 == 0);
+    memory[size - 1] = ' ';
+    if (end == 1) {
+        memory[0] = (uint8_t)('0' + random % 10);
+        return;
+    }
+    for (uint64_t i = 0; i < end; i++)
+        memory[i] = i % 2 == 1 ? (uint8_t)('0' + mix(random + i) % 10) : ',';
+    memory[0] = '[';
+    memory[end - 1] = ']';
+}
+
 /** Makes the value of a field of record @p index. Half of them compress well. */
 static lx_value make_value(const struct golden *golden, const lx_field *field, uint64_t index,
                            uint8_t *memory)
@@ -190,6 +233,14 @@ static lx_value make_value(const struct golden *golden, const lx_field *field, u
     uint64_t random = mix(mix(golden->plan.seed * 1000 + field->id) + index);
     uint64_t size = value_size(golden, field, index, random);
     bool dull = random & 1u << 20;
+    if (size != LX_NONE && field->size == LX_NONE)
+        size -= size % field->item_size;
+    if (size == 0 && field->dtype == LX_JSON)
+        size = LX_NONE;
+    if (size != LX_NONE && (field->dtype == LX_STR || field->dtype == LX_JSON)) {
+        (field->dtype == LX_STR ? make_text : make_json)(random, memory, size);
+        return (lx_value){memory, size};
+    }
     for (uint64_t i = 0; size != LX_NONE && i < size; i++)
         memory[i] = dull ? (uint8_t)(index + i / 16) : (uint8_t)mix(random + i);
     return (lx_value){memory, size};

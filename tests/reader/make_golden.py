@@ -24,9 +24,9 @@ from zrlog import HEADER
 from zrmeta import Meta
 
 WRITTEN = ("empty", "one-field", "dtypes", "bytes", "flate", "chunks", "commits", "rows", "sealed",
-           "sealed-empty", "not-synced")
+           "sealed-empty", "not-synced", "types")
 CHANGED = ("changed", "folded", "rebalanced", "restarted", "fields", "unsealed", "sealed-changed",
-           "emptied")
+           "emptied", "defaults")
 OTHER_BOOT = bytes.fromhex("a1b2c3d4e5f60718")
 
 
@@ -155,6 +155,40 @@ def schema():
     return new, records + [{"now": None, "renamed": b"new", "-._": None}]
 
 
+def ragged():
+    """Ragged fields, one of them of items that are longer than an entry, and bytes fields."""
+    fields = [field(0, "boxes", "float32", (None, 4), align=1), field(1, "ids", "uint8", (None,)),
+              field(2, "text", "str"), field(3, "json", "json", compress="flate"),
+              field(4, "image", "image"), field(5, "time", "datetime64[us]", (None, 1))]
+    new = Composer(fields, meta={"features": {"must": ["ragged"], "may": []}})
+    records = [{"boxes": value(k, 16 * k), "ids": value(k, k + 1), "text": "\u00e4".encode() * k,
+                "json": b' {"a": [%d]}\n' % k, "image": b"\xff\xd8", "time": value(k, 8 * (k % 2))}
+               for k in range(4)]
+    records.append(dict.fromkeys(records[0]))
+    updates = [(number, k, new.stored(number, k, what) if what and len(what) > 8
+                else new.entry(number, k, what))
+               for k, record in enumerate(records) for number, what in enumerate(record.values())]
+    new.frame(0)
+    new.frame(len(records), 0, [0], updates)
+    return new, records
+
+
+def shared():
+    """A shared payload, with several entries in the tables and in the log, and one of its own."""
+    text = value(7, 40)
+    new = Composer([field(0, "x", shared={"chunk": 0, "offset": 0, "bytes": 40}), field(1, "y")])
+    rows = [new.stored(0, 0, text)]
+    rows += [moved(rows[0], 0, k) for k in (1, 2)]    # at the same place
+    new.tables[0] += rows
+    new.tables[1] += [new.stored(1, k, value(k, 9)) for k in range(3)]
+    new.frame(0)
+    new.frame(3, 3, [0])
+    new.frame(5, 3, [0], [(0, 1, new.stored(0, 1, value(1, 40))), (0, 3, moved(rows[0], 0, 3)),
+                          (0, 4, new.entry(0, 4, b"own")), (1, 3, bytes(24)), (1, 4, bytes(24))])
+    return new, [{"x": what, "y": value(k, 9) if k < 3 else None}
+                 for k, what in enumerate((text, value(1, 40), text, text, b"own"))]
+
+
 def newer_minor():
     """A later minor version, with unknown keys and features that may be ignored."""
     meta = {"format": [1, 9], "features": {"must": [], "may": ["sorted", "\u00e4\U0001f600"],
@@ -281,7 +315,8 @@ def streams():
 COMPOSED = {"replayed": replayed, "overrides": overrides, "moved": moved_rows,
             "generations": generations, "short-values": short_values, "schema": schema,
             "newer-minor": newer_minor, "zstd": zstd, "sealed-again": sealed_again,
-            "boots": boots, "torn": torn, "streams": streams, "zstd-frames": zstd_frames}
+            "boots": boots, "torn": torn, "streams": streams, "zstd-frames": zstd_frames,
+            "ragged": ragged, "shared": shared}
 FAMILIES = {"written": WRITTEN, "changed": CHANGED, "composed": tuple(COMPOSED)}
 
 

@@ -126,6 +126,27 @@ def test_cards(card, folder):
             assert dataset.meta.card == card
 
 
+@pytest.mark.parametrize("dtype, value, valid", [
+    ("str", "gr\u00fc\u00df".encode(), True), ("str", b"gr\xfc\xdf", False), ("str", b"", True),
+    ("str", b"\xed\xa0\x80", False), ("json", b"[1, {}]", True), ("json", b"[1, {]", False),
+    ("json", b"", False), ("json", b"NaN", False), ("json", b"[" * 512 + b"]" * 512, True),
+    ("json", b"[" * 513 + b"]" * 513, False), ("image", b"\xff", True)])
+@pytest.mark.parametrize("compress", ["raw", "flate"])
+def test_verification_checks_the_content(folder, dtype, value, valid, compress):
+    new = Composer([field(0, "x", dtype, compress=compress)])
+    new.frame(0)
+    words = new.stored(0, 0, value) if len(value) > 8 else new.entry(0, 0, value)
+    new.frame(1, 0, sorted(new.chunks), [(0, 0, words)])
+    new.write(folder / "d")
+    assert plain_text(folder / "d") == new.text([{"x": value}])    # a reader need not check it
+    with Dataset(folder / "d") as dataset:
+        assert (dataset.verify() == []) == valid
+    done = subprocess.run([command(), "verify", folder / "d"], timeout=TIMEOUT,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert (done.returncode == 0) == valid
+    assert valid or b"at byte" in done.stdout + done.stderr
+
+
 def run(*arguments):
     """Run the plain reader as a command."""
     return subprocess.run([sys.executable, HERE / "zrecord.py", *map(str, arguments)],

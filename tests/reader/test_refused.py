@@ -53,6 +53,16 @@ def put(path, *keys):
     return [(f"{'.'.join(map(str, path))} = {str(what)[:40]}", change(what)) for what in keys]
 
 
+def ragged(*shapes):
+    """Return functions that give a field a shape, in a dataset that says that it may be ragged."""
+    def change(shape):
+        def apply(meta):
+            meta["fields"][1]["shape"] = shape
+            meta["features"]["must"] = ["ragged"]
+        return meta_case(apply)
+    return [(f"ragged {shape}", change(shape)) for shape in shapes]
+
+
 def without(path):
     """Return a function that removes a key from meta.json."""
     *way, last = path
@@ -90,6 +100,13 @@ DAMAGED_META = [
          "n" * 65),
     *put([*FIELD, "shape"], [1], [2, -1], [2.0], [1] * 33, [1 << 32], [1 << 62, 1 << 62], 2,
          [1 << 62, 0], [0, 1 << 31]),
+    *put([*FIELD, "shape"], [None], [None, 2]),    # without the feature
+    *ragged([2, None], [None, None], [None, 0], [None, 2, 0], [None, 1 << 31], [None, -1],
+            [None, 1 << 62, 1 << 62], [None, 1.0], ["", 2], [False, 2]),
+    *put(["fields", 0, "dtype"], 1, None),
+    *put([*FIELD, "shared"], None, [], {}, {"chunk": 0, "offset": 0},
+         {"chunk": U32, "offset": 0, "bytes": 9}, {"chunk": 0, "offset": -1, "bytes": 9},
+         {"chunk": 0, "offset": 0, "bytes": 0}, {"chunk": 0, "offset": 0, "bytes": U32 + 1}),
     *put([*FIELD, "align"], 0, 3, 8192), *put([*FIELD, "dict"], {}, {"bytes": 1, "crc": 0}, 0),
     *put([*FIELD, "complete"], 1, None, "true"),
     *put(["card"], [], None, "x", {"": "x"}, {"a b": "x"}, {"a": 1}, {"a": None}, {"a": "\0"},
@@ -103,7 +120,8 @@ DAMAGED_META = [
 ]
 NEWER_META = [
     *put(["format"], [0, 0], [2, 0]), *put(["features"], {"must": ["fast"], "may": []}),
-    *put([*FIELD, "dtype"], "int128", ""), *put([*FIELD, "compress"], "lz4", "RAW"),
+    *put([*FIELD, "dtype"], "int128", "", "float8_e4m3", "datetime64", "datetime64[h]", "text"),
+    *put(["features"], {"must": ["ragged", "fast"], "may": []}), *put([*FIELD, "compress"], "lz4", "RAW"),
 ]
 
 
@@ -123,6 +141,29 @@ def test_rejects_damaged_meta(folder, library, what, change):
 @pytest.mark.parametrize("what, change", NEWER_META, ids=[what for what, _ in NEWER_META])
 def test_rejects_newer_meta(folder, library, what, change):
     refused(folder, change(small()), Unsupported, library, "LX_ERR_UNSUPPORTED")
+
+
+@pytest.mark.parametrize("dtype", ["str", "json", "image", "bytes"])
+def test_rejects_a_shape_of_byte_strings(folder, library, dtype):
+    new = small()
+    new.meta["fields"][0].update(dtype=dtype, shape=[None])
+    new.meta["features"]["must"] = ["ragged"]
+    refused(folder, new, Corrupt, library, "LX_ERR_CORRUPT")
+
+
+@pytest.mark.parametrize("size", [4, 9, 16, 17, 18])
+def test_a_length_must_be_a_multiple_of_the_stride(folder, library, size):
+    new = Composer([field(0, "x", "int16", (None, 3))],
+                   meta={"features": {"must": ["ragged"], "may": []}})
+    text = bytes(range(size))
+    words = new.entry(0, 0, text) if size <= 8 else new.stored(0, 0, text)
+    new.frame(0)
+    new.frame(1, 0, [0] if size > 8 else [], [(0, 0, words)])
+    if size % 6 != 0:
+        refused(folder, new, Corrupt, library, "LX_ERR_CORRUPT")
+        return
+    new.write(folder / "d")
+    assert plain_text(folder / "d") == library.text(folder / "d") == new.text([{"x": text}])
 
 
 @pytest.mark.parametrize("change", [

@@ -22,7 +22,7 @@ from zrbase import (Absent, Corrupt, File, OutOfRange, U32, Unsupported, ZrError
                     lock_generation, open_folder, present_boot)
 from zrlog import Log, State, log_name
 from zrmeta import BYTES_MAX, Meta
-from zrvalue import NOTHING, Entry, chunk_name
+from zrvalue import NOTHING, Entry, check_content, chunk_name
 from zrzstd import decompress, is_dictionary
 
 FLATE_FACTOR = 1032
@@ -360,7 +360,7 @@ class Dataset:
         """
         yield f"length {self.state.length}"
         for field in self.meta.fields:
-            shape = ",".join(str(extent) for extent in field.shape)
+            shape = ",".join("*" if extent is None else str(extent) for extent in field.shape)
             yield f"field {field.name} {field.dtype} [{shape}] {field.compress}"
         for index in range(self.state.length):
             for field in self.meta.fields:
@@ -401,8 +401,15 @@ class Dataset:
         return found
 
     def _verify_value(self, field, index):
-        if self.read(field, index) is None and self.is_complete(field):
-            raise Corrupt("missing, but the field is complete", field=field.name, record=index)
+        value = self.read(field, index)
+        if value is None:
+            if self.is_complete(field):
+                raise Corrupt("missing, but the field is complete", field=field.name, record=index)
+            return
+        try:
+            check_content(field.dtype, value)
+        except ValueError as error:
+            raise Corrupt(f"no {field.dtype}: {error}", field=field.name, record=index) from error
 
     def _verify_file(self, name, what, field=None):
         size, crc = what

@@ -17,7 +17,11 @@ ITEM_BYTES = {
     "bool": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
     "uint8": 1, "uint16": 2, "uint32": 4, "uint64": 8,
     "float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
+    "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
+    **{f"datetime64[{unit}]": 8 for unit in ("D", "s", "ms", "us", "ns")},
 }
+BYTE_STRINGS = ("bytes", "str", "json", "image")
+FEATURES = ("ragged",)
 CODECS = ("raw", "flate", "zstd")
 LEVELS = {"flate": 9, "zstd": 22}
 DICTIONARY_MAX = 1 << 24
@@ -129,11 +133,13 @@ class Field:
     Attributes
     ----------
     id, name, stem, dtype, shape, compress, align
-        As in meta.json; shape is a tuple.
+        As in meta.json; shape is a tuple, with None for an extent that varies.
     dictionary : tuple of (int, int) or None
         Size and CRC of the dictionary.
     size : int or None
-        The bytes of each value of a dense field; None for bytes.
+        The bytes of each value of a dense field; None in other fields.
+    stride : int
+        In a ragged field, the bytes of a value at one index of the first axis; otherwise 1.
     """
 
     def __init__(self, source, where, next_field):
@@ -151,7 +157,7 @@ class Field:
             raise damaged(f"{where}stem {self.stem!r} has a wrong form")
         self.dtype = _get(source, "dtype", str, where)
         self.compress = _get(source, "compress", str, where)
-        if self.dtype != "bytes" and self.dtype not in ITEM_BYTES:
+        if self.dtype not in BYTE_STRINGS and self.dtype not in ITEM_BYTES:
             raise Unsupported(f"unknown dtype {self.dtype!r}", file=FILE, field=self.name)
         if self.compress not in CODECS:
             raise Unsupported(f"unknown compress {self.compress!r}", file=FILE, field=self.name)
@@ -161,20 +167,36 @@ class Field:
         self._read_shape(source, where)
         self._read_dictionary(source, where)
         self.complete = _typed(source.get("complete", False), bool, where + "complete")
+        self.shared = self._read_shared(source, where + "shared.")
 
     def _read_shape(self, source, where):
         shape = _get(source, "shape", list, where)
-        if len(shape) > (0 if self.dtype == "bytes" else AXES_MAX):
+        if len(shape) > (0 if self.dtype in BYTE_STRINGS else AXES_MAX):
             raise damaged(f"{where}shape has {len(shape)} axes")
-        self.shape = tuple(_ranged(n, 0, NUMBER_MAX, f"{where}shape") for n in shape)
-        self.size = ITEM_BYTES.get(self.dtype)
-        if self.size is not None:
-            for extent in self.shape:
-                self.size *= extent or 1
-            if self.size > U32:
-                raise damaged(f"{where}shape makes values of {self.size} bytes")
-            if 0 in self.shape:
-                self.size = 0
+        self.ragged = shape[:1] == [None]
+        fixed = tuple(_ranged(n, 0, NUMBER_MAX, f"{where}shape") for n in shape[self.ragged:])
+        self.shape = (None,) * self.ragged + fixed
+        self.size, self.stride = ITEM_BYTES.get(self.dtype), 1
+        if self.size is None:
+            return
+        for extent in fixed:
+            self.size *= extent or 1
+        if self.size > U32:
+            raise damaged(f"{where}shape makes values of {self.size} bytes")
+        if self.ragged and 0 in fixed:
+            raise damaged(f"{where}shape does not determine the first extent")
+        if 0 in fixed:
+            self.size = 0
+        if self.ragged:
+            self.size, self.stride = None, self.size
+
+    @staticmethod
+    def _read_shared(source, where):
+        if "shared" not in source:
+            return None
+        inner = _get(source, "shared", dict, "")
+        return (_number(inner, "chunk", where, high=U32 - 1), _number(inner, "offset", where),
+                _number(inner, "bytes", where, 1, U32))
 
     def _read_dictionary(self, source, where):
         if "dict" not in source:
@@ -204,7 +226,7 @@ class Meta:
 
     def __init__(self, text):
         source = _parse_text(text)
-        self._check_version(source)
+        self.features = self._check_version(source)
         self.generation = _number(source, "generation", high=1 << 62)
         uuid = _get(source, "uuid", str, "")
         if not UUID.fullmatch(uuid):
@@ -219,6 +241,8 @@ class Meta:
         if not fields:
             raise damaged("fields is empty")
         self.fields = [Field(one, f"fields[{k}]", next_field) for k, one in enumerate(fields)]
+        if any(field.ragged for field in self.fields) and "ragged" not in self.features:
+            raise damaged("a field is ragged, but features.must does not say so")
         for what in ("id", "name", "stem"):
             if len({getattr(field, what) for field in self.fields}) != len(self.fields):
                 raise damaged(f"two fields have one {what}")
@@ -229,7 +253,10 @@ class Meta:
 
     @staticmethod
     def _check_version(source):
-        """Check version and features first: a newer format is unsupported, not damaged."""
+        """Check version and features first: a newer format is unsupported, not damaged.
+
+        Return the features that a reader has to know.
+        """
         version = _get(source, "format", list, "")
         if len(version) != 2:
             raise damaged("format has not two numbers")
@@ -238,9 +265,12 @@ class Meta:
         if version[0] != 1:
             raise Unsupported(f"format {version}", file=FILE)
         features = _get(source, "features", dict, "")
-        for feature in _strings(features, "must", "features."):
-            raise Unsupported(f"unknown feature {feature!r}", file=FILE)
+        known = _strings(features, "must", "features.")
+        for feature in known:
+            if feature not in FEATURES:
+                raise Unsupported(f"unknown feature {feature!r}", file=FILE)
         _strings(features, "may", "features.")
+        return known
 
     @staticmethod
     def _card(card):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Entries and checks: sections 5.2 to 5.5 of the format."""
 
+import json
+import re
 import struct
 
 from zrbase import Corrupt, U32, crc32c, le32, le64
 
+JSON_LEVELS_MAX = 512
 ENTRY = struct.Struct("<IIQII")
 NOTHING = bytes(24)
 
@@ -12,6 +15,25 @@ NOTHING = bytes(24)
 def chunk_name(chunk):
     """Return the path of a chunk within the dataset."""
     return f"chunk/{chunk}.zr"
+
+
+def check_content(dtype, value):
+    """Raise ValueError unless the dtype allows the value: section 4.4."""
+    if dtype == "str":
+        value.decode("utf-8")
+    elif dtype == "json":
+        text = value.decode("utf-8")
+        json.loads(text, parse_constant=_refuse)
+        # Outside of strings, each level opens with a bracket.
+        level = 0
+        for bracket in re.sub(r'"(?:[^"\\]|\\.)*"', "", text, flags=re.DOTALL):
+            level += (bracket in "[{") - (bracket in "]}")
+            if level > JSON_LEVELS_MAX:
+                raise ValueError("nested too deeply")
+
+
+def _refuse(name):
+    raise ValueError(f"{name} is no JSON")
 
 
 class Entry:
@@ -56,6 +78,8 @@ class Entry:
         """Check the rules of section 5.4; `chunks` are (records, bytes) of the state, by id."""
         if self.field.size is not None and self.logical != self.field.size:
             raise self.bad(f"{self.logical} bytes in a field of {self.field.size}")
+        if self.logical % self.field.stride:
+            raise self.bad(f"{self.logical} bytes, no multiple of {self.field.stride}")
         if not self.inline:
             self._check_stored(chunks)
             return
