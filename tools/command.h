@@ -49,6 +49,9 @@ typedef struct command {
     const char *notes;    /**< Paragraphs of the help, ending in a newline; may be "". */
     const char *examples; /**< Lines of the help. */
 
+    /** The exit status is as for diff(1): 1 if run() returns #LX_ERR_MISMATCH, after it has printed
+     * the differences; 2 after any failure. */
+    bool compares;
     /** Runs the subcommand. Returns #LX_END if only help was requested. */
     lx_status (*run)(int argc, char **argv, lx_error *error);
 } command;
@@ -86,7 +89,8 @@ lx_status command_need_directory(const char *directory, lx_error *error);
 void command_print_help(const command *self);
 
 extern const command backup_command, blend_command, card_command, checkpoint_command, copy_command,
-    export_command, get_command, import_command, rebalance_command, repair_command, sample_command,
-    seal_command, split_command, stat_command, train_command, unseal_command, verify_command;
+    diff_command, digest_command, export_command, get_command, import_command, rebalance_command,
+    repair_command, sample_command, seal_command, split_command, stat_command, train_command,
+    unseal_command, verify_command;
 
 #endif

@@ -12,10 +12,10 @@
 #include "interrupt.h"
 
 static const command *const commands[] = {
-    &import_command,    &export_command, &copy_command,   &stat_command,   &card_command,
-    &get_command,       &verify_command, &repair_command, &backup_command, &checkpoint_command,
-    &rebalance_command, &seal_command,   &unseal_command, &train_command,  &sample_command,
-    &blend_command,     &split_command};
+    &import_command, &export_command,     &copy_command,      &stat_command, &card_command,
+    &get_command,    &verify_command,     &digest_command,    &diff_command, &repair_command,
+    &backup_command, &checkpoint_command, &rebalance_command, &seal_command, &unseal_command,
+    &train_command,  &sample_command,     &blend_command,     &split_command};
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static void print_usage(FILE *to)
@@ -101,12 +101,16 @@ int main(int argc, char **argv)
     const command *chosen = find_command(argv[1]);
     lx_status status = chosen != NULL ? chosen->run(argc - 1, argv + 1, &error)
                                       : run_itself(argv[1], &error);
-    if (status >= 0)
+    bool compares = chosen != NULL && chosen->compares;
+    bool differs = compares && status == LX_ERR_MISMATCH;
+    if (status >= 0 || differs)
         status = flush_output(&error);
     if (status >= 0)
-        return EXIT_DONE;
+        return differs ? EXIT_DATA : EXIT_DONE;
     failure_print(&error, chosen != NULL ? chosen->name : NULL);
     print_where_help_is(&error, chosen);
     fflush(stdout);
-    return status == LX_ERR_CANCELED ? 128 + interrupted() : failure_exit_status(&error);
+    if (status == LX_ERR_CANCELED)
+        return 128 + interrupted();
+    return compares ? EXIT_CALL : failure_exit_status(&error);
 }

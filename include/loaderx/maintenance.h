@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Maintaining datasets: verification, backup, statistics, removal, unsealing and export.
+ * @brief Maintaining datasets: verification, comparison, backup, statistics, removal, unsealing and
+ * export.
  */
 #ifndef LOADERX_MAINTENANCE_H
 #define LOADERX_MAINTENANCE_H
@@ -77,6 +78,88 @@ typedef struct lx_verify_result {
 LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
                                    lx_progress_function progress, void *user,
                                    lx_verify_result *result, lx_error *error);
+
+/** @} */
+
+/**
+ * @defgroup lx_dataset_digest Compare datasets
+ *
+ * Two datasets can be compared value by value, or by their digests, for example if they are on
+ * different machines. Neither depends on how the values are stored: in which chunks, compressed or
+ * not, after which changes.
+ * @see loaderx-diff(1), loaderx-digest(1), lx_dataset, lx_dataset_read_card(), lx_error, zrecord(5)
+ * @{
+ */
+
+/**
+ * Computes a digest of the contents of a dataset: the names, dtypes and shapes of the fields, and
+ * the values of all records, in order. The card is not included.
+ *
+ * The digest detects accidents, not attacks: it is made of CRCs, and it is easy to make another
+ * dataset with the same digest on purpose. If a single value changed by accident, the digest stays
+ * the same with a probability of 2^-32. zrecord-format.md, 9.10, defines the digest exactly.
+ *
+ * The readers of an executor of the call's own compute parts of the digest in parallel; there are
+ * as many as the dataset's executor has. All values are read and verified, as by
+ * lx_dataset_verify(), whatever the dataset's damage policy.
+ *
+ * @param[in]  dataset   The dataset.
+ * @param[in]  progress  The progress callback, which receives the number of records read so far
+ *                       and the total; may be NULL.
+ * @param[in]  user      The pointer to pass to @p progress.
+ * @param[out] digest    Receives the digest; unchanged on failure.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK               Success.
+ * @retval LX_ERR_CORRUPT      A value is damaged; the error reports which one.
+ * @retval LX_ERR_UNSUPPORTED  A value is compressed by a codec that this library lacks.
+ * @retval LX_ERR_ARGUMENT     @p dataset or @p digest is NULL.
+ * @retval LX_ERR_IO           A system call failed; the error reports its errno.
+ * @retval LX_ERR_NOMEM        Out of memory.
+ * @return Otherwise, the status that @p progress returned or, if @p dataset is live, any status
+ *         that lx_dataset_refresh() returns.
+ */
+LX_API lx_status lx_dataset_digest(lx_dataset *dataset, lx_progress_function progress, void *user,
+                                   uint64_t *digest, lx_error *error);
+
+/** The number of differing records that lx_dataset_diff() lists for each field. */
+#define LX_DIFF_FIRST 8
+
+/** A field of two datasets to compare, and the result. */
+typedef struct lx_field_diff {
+    size_t a;                      /**< The position of the field in the schema of the first
+                                        dataset; set by the caller. */
+    size_t b;                      /**< In the schema of the second dataset; set by the caller. */
+    uint64_t count;                /**< Receives the number of records with different values. */
+    uint64_t first[LX_DIFF_FIRST]; /**< Receives the first of these records, at most @ref count. */
+    uint64_t reserved[4];          /**< Reserved; zero. */
+} lx_field_diff;
+
+/**
+ * Compares the values of two datasets, record by record: those of the records that both have. A
+ * missing value differs from every value that is present. Values are compared as bytes, so -0.0
+ * differs from 0.0. Schemas, lengths and cards are not compared.
+ *
+ * The call reads, verifies and runs in parallel as lx_dataset_digest() does, with the readers of
+ * the executor of @p a.
+ *
+ * @param[in]     a         The first dataset.
+ * @param[in]     b         The second dataset.
+ * @param[in,out] fields    @p count pairs of fields to compare, which must have the same dtype and
+ *                          shape.
+ * @param[in]     count     The number of pairs.
+ * @param[in]     progress  The progress callback, which receives the number of records compared so
+ *                          far and the total; may be NULL.
+ * @param[in]     user      The pointer to pass to @p progress.
+ * @param[out]    error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            All records were compared, whether or not they are equal.
+ * @retval LX_ERR_MISMATCH  A pair of fields differs in dtype or shape.
+ * @retval LX_ERR_ARGUMENT  A field does not exist, or a pointer is NULL.
+ * @return Otherwise, any status that lx_dataset_digest() returns.
+ */
+LX_API lx_status lx_dataset_diff(lx_dataset *a, lx_dataset *b, lx_field_diff *fields, size_t count,
+                                 lx_progress_function progress, void *user, lx_error *error);
 
 /** @} */
 

@@ -450,6 +450,27 @@ def block_sealed_log():
     return [f'LOG, {len(example.files()["LOG"])} bytes', ''] + log_dump(example.frames, 3)
 
 
+def fold(total, *numbers):
+    for number in numbers:
+        total = (total * 0x9E3779B97F4A7C15 + number) % 2**64
+    return total
+
+
+def block_digest():
+    digest, lines = fold(1, len(NAMES), len(RECORDS)), []
+    for field, form in enumerate(('uint8 3 4', 'int64', 'bytes')):
+        total = 0
+        for record in RECORDS:
+            value = record[field]
+            if isinstance(value, int):
+                value = struct.pack('<q', value)
+            total = fold(total, *((0, 0) if value is None else (len(value) + 1, crc32c(value))))
+        described = f'{NAMES[field]} {form}'.encode()
+        lines.append(f'{total:016x}  the sum of the field described by "{described.decode()}"')
+        digest = fold(digest, len(described), crc32c(described), total)
+    return [*lines, f'{digest:016x}  the digest of the dataset in section 15']
+
+
 BLOCKS = {name[6:].replace('_', '-'): function for name, function in list(globals().items())
           if name.startswith('block_')}
 

@@ -105,6 +105,21 @@ CARDS = [{}, {"license": "MIT"}, {"source": "\u00e4\n\x7f\U0001f600", "descripti
          {f"k{i}": "x" for i in range(64)}, {"a": "x" * 65535}]
 
 
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("maker", ["make-golden", "make-changed"])
+def test_digests(maker, seed, folder):
+    """Both compute the same digest, and a copy that is stored in another way has it, too."""
+    path = folder / "d"
+    subprocess.run([program(maker), "random", str(seed), path], check=True, timeout=TIMEOUT)
+    subprocess.run([command(), "copy", path, folder / "copy", "-q", "--seal"], check=True,
+                   timeout=TIMEOUT)
+    for one in path, folder / "copy":
+        shown = subprocess.run([command(), "digest", one], check=True, timeout=TIMEOUT,
+                               stdout=subprocess.PIPE).stdout.decode()
+        with Dataset(path) as dataset:
+            assert shown == f"{dataset.digest():016x}  {one}\n"
+
+
 def run_card(path, *options):
     """Run `loaderx card`; return the card that it prints."""
     shown = subprocess.run([command(), "card", path, "--json", *options], check=True,
@@ -157,7 +172,7 @@ def test_plain_reader_as_a_command(folder):
     path = golden("replayed", folder)
     assert run(path, "--dump").stdout.decode() == contents("replayed")
     with Dataset(path) as dataset:
-        wanted = f"length  3\nfield   x bytes [] raw\ndigest  {dataset.digest():08x}\n"
+        wanted = f"length  3\nfield   x bytes [] raw\ndigest  {dataset.digest():016x}\n"
         assert run(path).stdout.decode() == wanted
         assert run(path, "--get", "x", 1).stdout == dataset.read(dataset.field("x"), 1)
     assert run(path, "--verify").returncode == 0

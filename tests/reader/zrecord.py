@@ -58,6 +58,13 @@ def show(value):
     return f"{len(value)} bytes, crc {crc32c(value):08x}"
 
 
+def fold(total, *numbers):
+    """Return a sum into which numbers were folded: section 9.10."""
+    for number in numbers:
+        total = (total * 0x9E3779B97F4A7C15 + number) & (1 << 64) - 1
+    return total
+
+
 class Dataset:
     """A dataset, in the state of its opening.
 
@@ -367,8 +374,17 @@ class Dataset:
                 yield f"{index} {field.name} {show(self.read(field, index))}"
 
     def digest(self):
-        """Return the CRC-32C of the lines of `dump`, each with its newline."""
-        return crc32c(*(line.encode("ascii") + b"\n" for line in self.dump()))
+        """Return the digest of the contents: section 9.10."""
+        digest = fold(1, len(self.meta.fields), self.state.length)
+        for field in self.meta.fields:
+            total = 0
+            for index in range(self.state.length):
+                value = self.read(field, index)
+                total = fold(total, *((0, 0) if value is None
+                                      else (len(value) + 1, crc32c(value))))
+            described = " ".join([field.name, field.dtype, *map(str, field.shape)]).encode("ascii")
+            digest = fold(digest, len(described), crc32c(described), total)
+        return digest
 
     def verify(self):
         """Verify everything: section 9.8.
@@ -441,7 +457,7 @@ def run(arguments):
             print(f"length  {dataset.state.length}")
             for field in dataset.meta.fields:
                 print(f"field   {field.name} {field.dtype} {list(field.shape)} {field.compress}")
-            print(f"digest  {digest:08x}")
+            print(f"digest  {digest:016x}")
     return 0
 
 

@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-COMMANDS = ['import', 'export', 'copy', 'stat', 'card', 'get', 'verify', 'repair', 'backup',
-            'checkpoint', 'rebalance', 'seal', 'unseal', 'train', 'sample', 'blend', 'split']
+COMMANDS = ['import', 'export', 'copy', 'stat', 'card', 'get', 'verify', 'digest', 'diff', 'repair',
+            'backup', 'checkpoint', 'rebalance', 'seal', 'unseal', 'train', 'sample', 'blend', 'split']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 

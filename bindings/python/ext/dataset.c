@@ -334,6 +334,9 @@ static PyMethodDef dataset_methods[] = {
     {"_verify", FAST lxpy_dataset_verify, METH_FASTCALL,
      "_verify($self, damaged, progress)\n--\n\n"
      "Read all values and check every checksum."},
+    {"_digest", lxpy_dataset_digest, METH_O,
+     "_digest($self, progress)\n--\n\n"
+     "Return the digest of the contents, as a number."},
     {"_backup", FAST lxpy_dataset_backup, METH_FASTCALL,
      "_backup($self, path, progress)\n--\n\n"
      "Copy the current snapshot to another directory."},

@@ -5,6 +5,28 @@
 
 #define NUMBER(value) ((unsigned long long)(value))
 
+/* --------------------------------------------------------------------- digest */
+
+PyObject *lxpy_dataset_digest(PyObject *object, PyObject *progress)
+{
+    lxpy_reading reading;
+    lx_error error = LX_ERROR_INIT;
+    lxpy_callbacks callbacks;
+    uint64_t digest = 0;
+    if (lxpy_callbacks_init(&callbacks, ((lxpy_dataset *)object)->state, progress, Py_None) < 0 ||
+        lxpy_reading_begin(&reading, object) < 0)
+        return NULL;
+    lxpy_callbacks_begin(&callbacks);
+    lx_dataset_digest(reading.handle, lxpy_report_progress, &callbacks, &digest, &error);
+    lxpy_callbacks_end(&callbacks);
+    lxpy_reading_end(&reading);
+    if (callbacks.raised)
+        return NULL;
+    if (error.status != LX_OK)
+        return lxpy_raise(reading.state, &error);
+    return PyLong_FromUnsignedLongLong(NUMBER(digest));
+}
+
 /* --------------------------------------------------------------------- backup */
 
 PyObject *lxpy_dataset_backup(PyObject *object, PyObject *const *args, Py_ssize_t count)

@@ -274,11 +274,16 @@ lx_schema *lx__schema_ref(lx_schema *schema)
     return schema;
 }
 
+bool lx__field_same_form(const lx_field *a, const lx_field *b)
+{
+    return a->dtype == b->dtype && a->ndim == b->ndim &&
+           (a->ndim == 0 || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0);
+}
+
 /** Whether both fields have the same dtype, shape and compression. */
 static bool same_values(const lx_field *a, const lx_field *b)
 {
-    return a->dtype == b->dtype && a->compression == b->compression && a->ndim == b->ndim &&
-           (a->ndim == 0 || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0);
+    return a->compression == b->compression && lx__field_same_form(a, b);
 }
 
 static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *shown,

@@ -64,6 +64,9 @@ lx_status lx__packing_check(const char *name, lx_compression compression, int le
  * leading dot. */
 bool lx__field_name_valid(const char *name);
 
+/** Whether both fields have the same dtype and shape. */
+bool lx__field_same_form(const lx_field *a, const lx_field *b);
+
 /**
  * Adds a field with its id, alignment and stem. Performs the same checks as lx_schema_add_field(),
  * and also checks that ids, stems and names are unique. An alignment of 0 means the default.

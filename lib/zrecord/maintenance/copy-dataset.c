@@ -23,21 +23,13 @@ typedef struct copying {
 
 /* ---- fields */
 
-static bool same_form(const lx_field *a, const lx_field *b)
-{
-    bool same = a->dtype == b->dtype && a->ndim == b->ndim;
-    for (size_t i = 0; same && i < a->ndim; i++)
-        same = a->shape[i] == b->shape[i];
-    return same;
-}
-
 static lx_status match_field(copying *c, const lx_schema *there, size_t position, lx_error *error)
 {
     const lx_field *wanted = &lx__schema_field(c->writer->meta.schema, position)->shown;
     c->fields[position] = NONE;
     if (lx_schema_find_field(there, wanted->name, &c->fields[position], NULL) != LX_OK)
         return LX_OK;
-    if (same_form(wanted, &lx__schema_field(there, c->fields[position])->shown))
+    if (lx__field_same_form(wanted, &lx__schema_field(there, c->fields[position])->shown))
         return LX_OK;
     lx_status status = lx_fail(error, LX_ERR_MISMATCH,
                                "the field has a different dtype or shape in the source dataset");

@@ -178,6 +178,27 @@ static void read_card(struct run *run, lx_dataset *dataset)
         lx_card_free(card);
 }
 
+static void digest(struct run *run, lx_dataset *dataset)
+{
+    uint64_t number, again;
+    lx_error error = LX_ERROR_INIT;
+    if (!TRY(run, lx_dataset_digest(dataset, NULL, NULL, &number, &run->error)))
+        return;
+    inject_disarm();
+    must(lx_dataset_digest(dataset, NULL, NULL, &again, &error), "a digest", &error);
+    inject_rearm();
+    if (number != again)
+        run_fail(run, "the digest is wrong");
+}
+
+static void diff(struct run *run, lx_dataset *dataset)
+{
+    lx_field_diff same = {.a = PLAIN_TEXT, .b = PLAIN_TEXT};
+    if (TRY(run, lx_dataset_diff(dataset, dataset, &same, 1, NULL, NULL, &run->error)) &&
+        same.count != 0)
+        run_fail(run, "the dataset differs from itself");
+}
+
 static void stat_chunks(struct run *run, lx_dataset *dataset)
 {
     lx_chunk_stats infos[8];
@@ -261,7 +282,8 @@ static const struct step steps[] = {
     {"refresh", refresh},     {"pin", pin},
     {"wait", wait_for},       {"probe", probe},
     {"stat", stat_chunks},    {"arrow", arrows_read},
-    {"card", read_card},
+    {"card", read_card},      {"digest", digest},
+    {"diff", diff},
 };
 
 /** Add functions that make files as steps here. */
