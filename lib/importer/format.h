@@ -95,5 +95,6 @@ extern const lx__format_class lx__format_folder;
 extern const lx__format_class lx__format_jsonl;
 extern const lx__format_class lx__format_lines;
 extern const lx__format_class lx__format_tar;
+extern const lx__format_class lx__format_tfrecord;
 
 #endif
