@@ -93,7 +93,7 @@ LX_API lx_status lx_importer_set_option(lx_importer *importer, const char *name,
 
 /**
  * Adds an input: a file or, for some formats, a directory; "-" is the standard input. A file may be
- * compressed with gzip, which is recognized by its first bytes, and may be a pipe.
+ * compressed with gzip or zstd, which is recognized by its first bytes, and may be a pipe.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.

@@ -9,12 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/error.h"
 
 /* Bytes per read(). */
 #define STEP ((size_t)1 << 18)
+/* Bytes that show whether an input is compressed: four, as two may be those of the length with which
+ * a binary file begins. */
+#define MAGIC 4
 /* Interval of the calls of wait(), in milliseconds. */
 #define WAIT_INTERVAL 100
 /* A limit, so that a file system that always returns EINTR causes an error rather than a hang. */
@@ -22,8 +29,17 @@
 
 struct lx__input_gzip {
     z_stream stream;
-    bool member_ended;        /**< Another member may follow. */
-    uint8_t stored[STEP + 1]; /**< One more, because a first byte may already be there. */
+    bool member_ended;            /**< Another member may follow. */
+    uint8_t stored[STEP + MAGIC]; /**< More, because first bytes may already be there. */
+};
+
+struct lx__input_zstd {
+#ifdef HAVE_ZSTD
+    ZSTD_DCtx *context;
+    ZSTD_inBuffer unread; /**< What was not unpacked yet, in @ref stored. */
+#endif
+    bool frame_ended; /**< Another frame may follow. */
+    uint8_t stored[STEP + MAGIC];
 };
 
 /* ---- the bytes of the file */
@@ -149,6 +165,85 @@ static lx_status begin_gzip(lx__input *self, lx_error *error)
     return LX_OK;
 }
 
+/* ---- zstd */
+
+/* The magic number of a zstd frame (RFC 8878). */
+#define ZSTD_MAGIC UINT32_C(0xfd2fb528)
+
+#ifdef HAVE_ZSTD
+static lx_status fail_zstd(const lx__input *self, const char *what, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT, "the zstd data %s", what);
+    lx_error_locate(error, self->path, NULL, LX_NONE,
+                    self->file_read - (self->zstd->unread.size - self->zstd->unread.pos));
+    return status;
+}
+
+/** Unpacks at most @p size bytes; @p got is 0 only at the end. */
+static lx_status unpack_some(lx__input *self, void *data, size_t size, size_t *got, lx_error *error)
+{
+    lx__input_zstd *zstd = self->zstd;
+    ZSTD_inBuffer *unread = &zstd->unread;
+    ZSTD_outBuffer out = {data, size, 0};
+    for (*got = 0;;) {
+        size_t before = unread->pos;
+        size_t left = ZSTD_decompressStream(zstd->context, &out, unread);
+        if (ZSTD_isError(left))
+            return fail_zstd(self, ZSTD_getErrorName(left), error);
+        if (unread->pos != before || out.pos != 0)
+            zstd->frame_ended = left == 0;
+        *got = out.pos;
+        if (*got != 0)
+            return LX_OK;
+        if (unread->pos < unread->size)
+            continue;
+        *unread = (ZSTD_inBuffer){zstd->stored, 0, 0};
+        lx_status status = read_some(self, zstd->stored, STEP, &unread->size, error);
+        if (status != LX_OK)
+            return status;
+        if (unread->size == 0)
+            return zstd->frame_ended
+                       ? LX_OK
+                       : fail_zstd(self, "ends too early: the file is truncated", error);
+    }
+}
+
+/** Turns the bytes in the buffer into stored bytes. */
+static lx_status begin_zstd(lx__input *self, lx_error *error)
+{
+    self->zstd = lx__alloc_array(1, sizeof *self->zstd);
+    if (self->zstd == NULL)
+        return lx__fail_memory(error, "decompression");
+    self->zstd->context = ZSTD_createDCtx();
+    if (self->zstd->context == NULL)
+        return lx__fail_memory(error, "decompression");
+    memcpy(self->zstd->stored, self->data, self->size);
+    self->zstd->unread = (ZSTD_inBuffer){self->zstd->stored, self->size, 0};
+    self->size = 0;
+    return LX_OK;
+}
+
+static void end_zstd(lx__input *self)
+{
+    if (self->zstd != NULL)
+        ZSTD_freeDCtx(self->zstd->context);
+    lx__free(self->zstd);
+}
+#else
+static lx_status begin_zstd(lx__input *self, lx_error *error)
+{
+    (void)self;
+    return lx_fail(error, LX_ERR_UNSUPPORTED,
+                   "the input is compressed with zstd, which this build does not support: build "
+                   "with libzstd");
+}
+
+static void end_zstd(lx__input *self)
+{
+    (void)self;
+}
+#endif
+
 /* ---- the buffer */
 
 /** Makes room for STEP bytes after those in the buffer. */
@@ -177,8 +272,14 @@ lx_status lx__input_fill(lx__input *self, size_t wanted, lx_error *error)
         if (status != LX_OK)
             return status;
         uint8_t *end = self->buffer + (self->data - self->buffer) + self->size;
-        status = self->gzip != NULL ? inflate_some(self, end, STEP, &got, error)
-                                    : read_some(self, end, STEP, &got, error);
+        if (self->gzip != NULL)
+            status = inflate_some(self, end, STEP, &got, error);
+#ifdef HAVE_ZSTD
+        else if (self->zstd != NULL)
+            status = unpack_some(self, end, STEP, &got, error);
+#endif
+        else
+            status = read_some(self, end, STEP, &got, error);
         if (status != LX_OK) {
             self->failed = true;
             return status;
@@ -301,17 +402,30 @@ static lx_status open_file(lx__input *self, lx_error *error)
     return LX_OK;
 }
 
+/** Finds out whether the input is compressed. */
+static lx_status begin_unpacking(lx__input *self, lx_error *error)
+{
+    static const uint8_t gzip[] = {0x1f, 0x8b, 8}; /* 8: Deflate */
+    lx_status status = lx__input_fill(self, MAGIC, error);
+    if (status != LX_OK || self->size < MAGIC)
+        return status;
+    if (memcmp(self->data, gzip, sizeof gzip) == 0 && self->data[3] < 0x20)
+        status = begin_gzip(self, error);
+    else if (lx__load_le32(self->data) == ZSTD_MAGIC)
+        status = begin_zstd(self, error);
+    else
+        return LX_OK;
+    self->ended = false;
+    return status;
+}
+
 lx_status lx__input_open(lx__input *self, const char *path, bool keep, lx__input_wait wait,
                          void *user, lx_error *error)
 {
     *self = (lx__input){.path = path, .fd = -1, .kept = keep, .wait = wait, .user = user};
     lx_status status = open_file(self, error);
     if (status == LX_OK)
-        status = lx__input_fill(self, 2, error);
-    if (status == LX_OK && self->size >= 2 && self->data[0] == 0x1f && self->data[1] == 0x8b) {
-        status = begin_gzip(self, error);
-        self->ended = false;
-    }
+        status = begin_unpacking(self, error);
     return status;
 }
 
@@ -321,6 +435,7 @@ void lx__input_close(lx__input *self)
         inflateEnd(&self->gzip->stream);
     if (self->fd != -1)
         close(self->fd);
+    end_zstd(self);
     lx__free(self->gzip);
     lx__free(self->buffer);
     *self = (lx__input){.fd = -1};

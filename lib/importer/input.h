@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief A file or pipe that is read once, from beginning to end, through a buffer that grows to
- * the longest record. It is decompressed if its first two bytes show that it is gzipped.
+ * the longest record. It is decompressed if its first bytes show that it is compressed with gzip or zstd.
  */
 #ifndef LX_IMPORTER_INPUT_H
 #define LX_IMPORTER_INPUT_H
@@ -17,6 +17,7 @@
 typedef lx_status (*lx__input_wait)(void *user, lx_error *error);
 
 typedef struct lx__input_gzip lx__input_gzip;
+typedef struct lx__input_zstd lx__input_zstd;
 
 /** An open input. Its user may read the first three members. */
 typedef struct lx__input {
@@ -35,7 +36,8 @@ typedef struct lx__input {
     uint64_t file_size; /**< Of a regular file; otherwise LX_NONE. */
     uint8_t *buffer;
     size_t capacity;
-    lx__input_gzip *gzip; /**< NULL: not compressed. */
+    lx__input_gzip *gzip; /**< NULL: not compressed with gzip. */
+    lx__input_zstd *zstd; /**< NULL: not compressed with zstd. */
     lx__input_wait wait;
     void *user;
 } lx__input;
@@ -59,7 +61,7 @@ void lx__input_rewind(lx__input *self);
 /**
  * Reads until @c size is at least @p wanted or the input has ended.
  *
- * @retval LX_ERR_CORRUPT  The gzip data is damaged or truncated.
+ * @retval LX_ERR_CORRUPT  The compressed data is damaged or truncated.
  * @retval LX_ERR_NOMEM    The buffer cannot grow.
  */
 lx_status lx__input_fill(lx__input *self, size_t wanted, lx_error *error);
