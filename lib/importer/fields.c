@@ -226,6 +226,7 @@ static void observe(lx__import_seen *seen, const lx__import_value *value)
         break;
     case LX__IMPORT_ARRAY:
         observe_shape(seen, first, value->dtype, value->shape, value->ndim);
+        seen->irregular = seen->irregular || value->varies;
         break;
     default:
         break;

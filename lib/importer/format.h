@@ -43,6 +43,8 @@ typedef struct lx__import_value {
     lx_dtype dtype;        /**< Of an array, as are the next two. */
     size_t ndim;           /**< 0: a scalar. At most #LX_MAX_NDIM. */
     const uint64_t *shape; /**< @c size is the product of these extents and the element size. */
+    bool varies; /**< Of an array: other records may have other shapes, whatever the first ones
+                      have. */
 } lx__import_value;
 
 /** A record. All pointers are valid until the next call for the same reader. */
@@ -94,6 +96,7 @@ extern const lx__format_class lx__format_csv;
 extern const lx__format_class lx__format_folder;
 extern const lx__format_class lx__format_jsonl;
 extern const lx__format_class lx__format_lines;
+extern const lx__format_class lx__format_mds;
 extern const lx__format_class lx__format_tar;
 extern const lx__format_class lx__format_tfrecord;
 
