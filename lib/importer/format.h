@@ -97,6 +97,7 @@ extern const lx__format_class lx__format_folder;
 extern const lx__format_class lx__format_jsonl;
 extern const lx__format_class lx__format_lines;
 extern const lx__format_class lx__format_mds;
+extern const lx__format_class lx__format_original;
 extern const lx__format_class lx__format_tar;
 extern const lx__format_class lx__format_tfrecord;
 
