@@ -96,6 +96,7 @@ extern const lx__format_class lx__format_csv;
 extern const lx__format_class lx__format_folder;
 extern const lx__format_class lx__format_jsonl;
 extern const lx__format_class lx__format_lines;
+extern const lx__format_class lx__format_lmdb;
 extern const lx__format_class lx__format_mds;
 extern const lx__format_class lx__format_original;
 extern const lx__format_class lx__format_tar;

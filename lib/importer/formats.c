@@ -6,8 +6,9 @@
 #include "base/error.h"
 
 static const lx__format_class *const formats[] = {
-    &lx__format_csv, &lx__format_folder,   &lx__format_jsonl, &lx__format_lines,
-    &lx__format_mds, &lx__format_original, &lx__format_tar,   &lx__format_tfrecord,
+    &lx__format_csv,      &lx__format_folder, &lx__format_jsonl,
+    &lx__format_lines,    &lx__format_lmdb,   &lx__format_mds,
+    &lx__format_original, &lx__format_tar,    &lx__format_tfrecord,
 };
 
 #define FORMATS (sizeof formats / sizeof *formats)
