@@ -31,7 +31,8 @@ enum {
 static const command_option options[] = {
     {OPTION_IDX, "idx", "F=FILE", "read field F from an IDX file; repeat for each field"},
     {OPTION_NPY, "npy", "F=FILE", "read field F from an .npy file; repeat for each field"},
-    {OPTION_FORMAT, "format", "csv|folder|jsonl|lines|tar", "read each FILE as records"},
+    {OPTION_FORMAT, "format", "csv|folder|jsonl|lines|lmdb|mds|original|tar|tfrecord",
+     "read each FILE as records"},
     {OPTION_FIELD, "field", "F=TYPE", "type of field F, such as float32[4], str, json, ignore"},
     {OPTION_OPTION, "option", "NAME=VALUE", "an option of the format"},
     {OPTION_ON_BAD, "on-bad", "stop|skip", "what to do about bad records (stop)"},
@@ -405,12 +406,13 @@ const command import_command = {
         "DIR must not exist or must be empty, unless --append or --replace is used. --append\n"
         "requires an existing dataset; --replace creates the new dataset as DIR.new, which\n"
         "replaces an existing dataset when it is complete. Files may be gzipped, regardless of\n"
-        "their names, and may be pipes.\n",
+        "their names, and may be pipes. With --format, they may also be compressed with zstd.\n",
     .examples =
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"
         "  loaderx import tokens --npy ids=ids.npy --compress ids=zstd --level 9 --dictionary ids\n"
         "  loaderx import fashion --append --idx data=more-images.gz --idx label=more-labels.gz\n"
         "  loaderx import reviews --format jsonl reviews-*.jsonl.gz --field stars=float32\n"
-        "  loaderx import photos --format tar shard-*.tar --on-bad skip --resume\n",
+        "  loaderx import photos --format tar shard-*.tar --on-bad skip --resume\n"
+        "  loaderx import examples --format tfrecord train-*.tfrecord.gz\n",
     .run = run};

@@ -17,7 +17,7 @@ from .compat import ARDataset, DataLoader, converter
 from .executor import Executor
 from .field import Field
 from .importing import (ImportReport, import_csv, import_folder, import_jsonl, import_lines,
-                        import_tar)
+                        import_lmdb, import_mds, import_original, import_tar, import_tfrecord)
 from .loader import Loader, generator
 from .maintenance import copy, remove, repair, unseal
 from .opening import create, open
@@ -89,7 +89,11 @@ __all__ = [
     'import_folder',
     'import_jsonl',
     'import_lines',
+    'import_lmdb',
+    'import_mds',
+    'import_original',
     'import_tar',
+    'import_tfrecord',
     'library_version',
     'open',
     'remove',

@@ -60,7 +60,7 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
     ----------
     inputs : path-like or sequence of path-like
         The files, in the order of their records; '-' is the standard input. Files may be compressed
-        with gzip, and may be pipes.
+        with gzip or zstd, and may be pipes.
     path : path-like
         The directory of the dataset.
     field : str, optional
@@ -275,6 +275,181 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
         options['extensions'] = ','.join(each.lstrip('.') for each in extensions)
     return _run('folder', inputs, path, options, fields, compress, on_bad, resume, append,
                 durability, executor, progress)
+
+
+def import_tfrecord(inputs: _Inputs, path: Path, *, raw: Optional[str] = None,
+                    lists: Sequence[str] = (), fields: _Fields = None, compress: str = 'raw',
+                    on_bad: OnBad = 'stop', resume: bool = False, append: bool = False,
+                    durability: Optional[Durability] = None, executor: Optional[Executor] = None,
+                    progress: Progress = True) -> ImportReport:
+    """Import TFRecord files with a tf.Example in each record: its features are the fields.
+
+    Lists of one value become scalars, bytes, int64 or float32, and longer lists of numbers arrays.
+    A feature that is absent or has no values is a missing value. All CRCs are checked; if that of a
+    length does not match, the rest of the file is lost.
+
+    Parameters
+    ----------
+    raw : str, optional
+        Import each payload as bytes, into a field of this name, instead of a tf.Example.
+    lists : sequence of str, optional
+        Features with any number of texts, which become JSON arrays. A feature with several byte
+        strings that is not in this list makes its record bad.
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+        See `import_lines`.
+
+    Returns
+    -------
+    ImportReport
+        See `import_lines`.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> _ = pathlib.Path('a.tfrecord').write_bytes(bytes.fromhex(
+    ...     '13000000000000000c91321b0a110a0f0a056c6162656c12061a040a02ac029e22ed85'))
+    >>> import_tfrecord('a.tfrecord', 'examples').records
+    1
+    >>> open('examples')['label'][0].item()
+    300
+    """
+    options = {} if raw is None else {'raw': raw}
+    if isinstance(lists, (str, bytes)):
+        raise TypeError(f'lists must be a sequence of str, not {lists!r}')
+    if lists:
+        options['lists'] = ','.join(lists)
+    return _run('tfrecord', inputs, path, options, fields, compress, on_bad, resume, append,
+                durability, executor, progress)
+
+
+def import_mds(inputs: _Inputs, path: Path, *, fields: _Fields = None, compress: str = 'raw',
+               on_bad: OnBad = 'stop', resume: bool = False, append: bool = False,
+               durability: Optional[Durability] = None, executor: Optional[Executor] = None,
+               progress: Progress = True) -> ImportReport:
+    """Import folders of Mosaic MDS, which mosaicml-streaming writes: each column is a field.
+
+    Numbers keep their types, 'str' becomes UTF-8 bytes, and 'str_int' and the like int64 or float64
+    if those can store them. Arrays of a fixed shape become dense fields. Of other arrays, the
+    elements are bytes, and unless all have one dimension, a second field with '.shape' in its name
+    has their shapes. 'json' becomes JSON text or, if all values are lists of numbers that have the
+    same shape, arrays. Images stay encoded, and 'pkl' stays bytes: nothing is unpickled. Shards may
+    be compressed with zstd or gz. Hashes are not checked.
+
+    Parameters
+    ----------
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+        See `import_lines`; each input is a folder with an index.json. The names in a merged index
+        are paths, which are not followed: import the folders that it merges.
+
+    Returns
+    -------
+    ImportReport
+        See `import_lines`.
+
+    Examples
+    --------
+    >>> import json, os, pathlib, struct
+    >>> os.mkdir('mds')
+    >>> shard = struct.pack('<4I2q', 2, 16, 24, 32, 7, 8)
+    >>> _ = pathlib.Path('mds/shard.00000.mds').write_bytes(shard)
+    >>> _ = pathlib.Path('mds/index.json').write_text(json.dumps({'version': 2, 'shards': [{
+    ...     'version': 2, 'format': 'mds', 'column_names': ['x'], 'column_encodings': ['int'],
+    ...     'column_sizes': [8], 'samples': 2, 'compression': None,
+    ...     'raw_data': {'basename': 'shard.00000.mds', 'bytes': 32}, 'zip_data': None}]}))
+    >>> import_mds('mds', 'from_mds').records
+    2
+    >>> open('from_mds')['x'][:].tolist()
+    [7, 8]
+    """
+    return _run('mds', inputs, path, {}, fields, compress, on_bad, resume, append, durability,
+                executor, progress)
+
+
+def import_original(inputs: _Inputs, path: Path, *, field: Optional[str] = None,
+                    fields: _Fields = None, compress: str = 'raw', on_bad: OnBad = 'stop',
+                    resume: bool = False, append: bool = False,
+                    durability: Optional[Durability] = None, executor: Optional[Executor] = None,
+                    progress: Progress = True) -> ImportReport:
+    """Import stores of version 2.8 of the original Python package, loaderx.
+
+    An input is the directory of a store or of several stores, each of which is a field that has the
+    name of its directory. Dense and ragged stores are read, raw or compressed, with and without a
+    dictionary. Dense stores become dense fields. Of ragged stores, the elements are bytes, and
+    unless the store has one dimension, a second field with '.shape' in its name has the shapes.
+
+    Parameters
+    ----------
+    field : str, optional
+        The name of the field of a single store; 'data' by default.
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+        See `import_lines`; each input is a directory.
+
+    Returns
+    -------
+    ImportReport
+        See `import_lines`.
+
+    Examples
+    --------
+    >>> import os, pathlib, struct
+    >>> os.mkdir('store')
+    >>> schema = b'{"dtype": "int32", "item_shape": []}'
+    >>> meta = struct.pack('<QHBBIQ', 1, len(schema), 1, 0, 0, 4).ljust(2056, b'\\0') + schema
+    >>> meta = meta.ljust(4096, b'\\0') + struct.pack('<QII', 0, 4, 4)
+    >>> _ = pathlib.Path('store/meta.zr').write_bytes(meta)
+    >>> _ = pathlib.Path('store/data_0.zr').write_bytes(struct.pack('<i', 7))
+    >>> import_original('store', 'from_original', field='label').records
+    1
+    >>> open('from_original')['label'][0].item()
+    7
+    """
+    return _run('original', inputs, path, {} if field is None else {'field': field}, fields,
+                compress, on_bad, resume, append, durability, executor, progress)
+
+
+def import_lmdb(inputs: _Inputs, path: Path, *, database: Optional[str] = None,
+                fields: _Fields = None, compress: str = 'raw', on_bad: OnBad = 'stop',
+                resume: bool = False, append: bool = False,
+                durability: Optional[Durability] = None, executor: Optional[Executor] = None,
+                progress: Progress = True) -> ImportReport:
+    """Import LMDB databases: each key and its value are a record, in the order of the keys.
+
+    The fields 'key' and 'value' have the bytes. The reader is this library's own: it needs no
+    liblmdb, writes no lock file, and reports damage as an error. Nobody may write to the database
+    meanwhile; if somebody commits, the import fails. Databases with several values for a key
+    (dupsort) are not supported.
+
+    Parameters
+    ----------
+    database : str, optional
+        The name of a named database; by default, the main one.
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+        See `import_lines`; each input is the directory of an environment, or its data file.
+
+    Returns
+    -------
+    ImportReport
+        See `import_lines`.
+
+    Examples
+    --------
+    >>> import pathlib, struct
+    >>> def meta(page, root):
+    ...     head = struct.pack('<QHHHH', page, 0, 8, 0, 0)
+    ...     state = struct.pack('<IIQQ', 0xbeefc0de, 1, 0, 1536)
+    ...     free = struct.pack('<IHHQQQQQ', 512, 0, 0, 0, 0, 0, 0, 2**64 - 1)
+    ...     return (head + state + free + root + struct.pack('<QQ', 2, page)).ljust(512, b'\\0')
+    >>> root = struct.pack('<IHHQQQQQ', 0, 0, 1, 0, 1, 0, 1, 2)
+    >>> node = struct.pack('<HHHH', 5, 0, 0, 3) + b'keyvalue'
+    >>> leaf = struct.pack('<QHHHHH', 2, 0, 2, 18, 496, 496).ljust(496, b'\\0') + node
+    >>> _ = pathlib.Path('data.mdb').write_bytes(meta(0, root) + meta(1, root) + leaf)
+    >>> import_lmdb('data.mdb', 'from_lmdb').records
+    1
+    >>> bytes(open('from_lmdb')['value'][0])
+    b'value'
+    """
+    return _run('lmdb', inputs, path, {} if database is None else {'database': database}, fields,
+                compress, on_bad, resume, append, durability, executor, progress)
 
 
 def _run(form: str, inputs: _Inputs, path: Path, options: Mapping[str, str], fields: _Fields,
