@@ -69,16 +69,16 @@ static lx_status match_records(const lx_loader *loader, const json_t *datasets, 
 }
 
 /** Checks that the state belongs to the loader. The lengths of the datasets are compared first,
- * because the lengths of the order and the source follow from them. */
+ * because the length of the source follows from them, and that of the order from both. */
 static lx_status match_state(const lx_loader *loader, const json_t *state, bool changed,
                              lx_error *error)
 {
     const json_t *datasets = json_object_get(state, "datasets");
     lx_status status = lx__dataset_states_match_lengths(loader->source, datasets, error);
     if (status == LX_OK)
-        status = lx__order_match_json(loader->order, json_object_get(state, "order"), error);
-    if (status == LX_OK)
         status = lx__source_match_state(loader->source, state, error);
+    if (status == LX_OK)
+        status = lx__order_match_json(loader->order, json_object_get(state, "order"), error);
     if (status == LX_OK)
         status = lx__state_check(state, error);
     return status == LX_OK && !changed ? match_records(loader, datasets, error) : status;

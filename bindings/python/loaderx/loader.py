@@ -544,8 +544,9 @@ class Loader:
         ValueError
             The state belongs to a different order or source, or records changed; the message names
             the difference. If records were appended to a dataset, open it with the `length` that
-            the message names, and the run continues with the same samples. A dataset that has
-            fewer records must get as many as it had: the order depends on their number.
+            the message names, and the run continues with the same samples; from an array that has
+            grown, pass the first records, as the message says. A dataset that has fewer records
+            must get as many as it had: the order depends on their number.
         LoaderxError
             The state was saved in an unsupported format version.
         CorruptError

@@ -106,6 +106,35 @@ def test_joined_columns_continue_on_the_old_length(tmp_path):
     assert resumed((lx.Dataset(path, length=N), other), state) == expected
 
 
+def test_a_grown_array_resumes_on_its_first_records(tmp_path):
+    np.save(tmp_path / 'a.npy', np.arange(20))
+    np.save(tmp_path / 'b.npy', np.arange(30))
+    for before, after, kept in [
+        (np.arange(20), np.arange(30), lambda now: now[:20]),
+        ({'x': np.arange(20)}, {'x': np.arange(30)}, lambda now: {'x': now['x'][:20]}),
+        (tmp_path / 'a.npy', tmp_path / 'b.npy', lambda now: tmp_path / 'a.npy'),
+        (lx.ConcatDataset([np.arange(20), np.arange(7)]),
+         lx.ConcatDataset([np.arange(30), np.arange(7)]),
+         lambda now: lx.ConcatDataset([now.datasets[0][:20], now.datasets[1]])),
+        ([{'x': i} for i in range(20)], [{'x': i} for i in range(30)], lambda now: now[:20]),
+    ]:
+        def loader(source):
+            return lx.Loader(source, batch_size=6, order=lx.Shuffle(seed=1))
+
+        first = loader(before)
+        batches = iter(first)
+        next(batches)
+        state = first.state_dict()
+        again = loader(after)
+        with pytest.raises(ValueError, match=r'length" is 20 in the state, but 30 here: to continue'
+                                             r' with the first 20 records, .*array\[:20\]'):
+            again.load_state_dict(state)
+        again = loader(kept(after))
+        again.load_state_dict(state)
+        assert [list(map(bytes, batch.values())) for batch in again] == [
+            list(map(bytes, batch.values())) for batch in batches]
+
+
 def test_tokens_in_a_field_continue_on_the_old_length(tmp_path):
     path = str(tmp_path / 'd')
     with lx.create(path, {'ids': lx.Field(bytes)}) as writer:

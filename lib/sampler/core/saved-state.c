@@ -209,38 +209,65 @@ static void print_value(const json_t *value, char *text, size_t size)
     lx__free(whole);
 }
 
+/** Whether the value is the length of a source that has more records than when the state was saved.
+ * Datasets that have grown are reported elsewhere. */
+static bool has_grown(const char *path, const char *key, const json_t *theirs, const json_t *ours)
+{
+    return strncmp(path, "source", 6) == 0 && strcmp(key, ".length") == 0 &&
+           json_is_integer(theirs) && json_integer_value(ours) > json_integer_value(theirs);
+}
+
 static lx_status fail_difference(const char *path, const json_t *theirs, const json_t *ours,
                                  lx_error *error)
 {
-    char there[64] = "missing", here[64] = "unknown";
+    char there[64] = "missing", here[64] = "unknown", advice[200] = "use the value from the state";
     if (theirs != NULL)
         print_value(theirs, there, sizeof there);
     if (ours != NULL)
         print_value(ours, here, sizeof here);
-    const char *key = strrchr(path, '.');
-    bool is_uuid = key != NULL && strcmp(key, ".uuid") == 0;
-    return lx_fail(error, LX_ERR_MISMATCH, "\"%s\" is %s in the state, but %s here: %s", path,
-                   there, here,
-                   is_uuid ? "this is a different dataset; read the original or a backup of it, or "
-                             "start without the state"
-                           : "use the value from the state, or start without the state");
+    const char *key = strrchr(path, '.') != NULL ? strrchr(path, '.') : path;
+    if (strcmp(key, ".uuid") == 0)
+        snprintf(advice, sizeof advice,
+                 "this is a different dataset; read the original or a backup of it");
+    else if (has_grown(path, key, theirs, ours))
+        snprintf(advice, sizeof advice,
+                 "to continue with the first %.20s records, pass only those, such as array[:%.20s] "
+                 "in Python or a file that ends after them",
+                 there, there);
+    return lx_fail(error, LX_ERR_MISMATCH,
+                   "\"%s\" is %s in the state, but %s here: %s, or start without the state", path,
+                   there, here, advice);
 }
 
 static lx_status match(const char *path, const json_t *theirs, const json_t *ours, lx_error *error);
 
+static lx_status match_key(const char *path, const char *key, const json_t *theirs,
+                           const json_t *ours, lx_error *error)
+{
+    char inner[192];
+    snprintf(inner, sizeof inner, "%s.%s", path, key);
+    return match(inner, json_object_get(theirs, key), json_object_get(ours, key), error);
+}
+
+/** Compares the length last, because it may follow from the lengths of parts. */
 static lx_status match_objects(const char *path, const json_t *theirs, json_t *ours,
                                lx_error *error)
 {
     char inner[192];
     const char *key;
     json_t *value;
+    lx_status status = LX_OK;
     json_object_foreach(ours, key, value)
     {
-        snprintf(inner, sizeof inner, "%s.%s", path, key);
-        lx_status status = match(inner, json_object_get(theirs, key), value, error);
+        if (strcmp(key, "length") != 0)
+            status = match_key(path, key, theirs, ours, error);
         if (status != LX_OK)
             return status;
     }
+    if (json_object_get(ours, "length") != NULL)
+        status = match_key(path, "length", theirs, ours, error);
+    if (status != LX_OK)
+        return status;
     json_object_foreach((json_t *)theirs, key, value)
     {
         if (json_object_get(ours, key) != NULL)

@@ -206,7 +206,16 @@ START_TEST(names_another_order_or_source)
     expect_mismatch(numbers, 1, "source.columns[1].shape[0]\" is 4 in the state, but 3 here");
     numbers.width = 3;
     numbers.length = 21;
-    expect_mismatch(numbers, 1, "order.length\" is 21 in the state, but 20 here");
+    expect_mismatch(
+        numbers, 1,
+        "source.length\" is 21 in the state, but 20 here: use the value from the state, "
+        "or start without the state");
+    numbers.length = 19;
+    expect_mismatch(
+        numbers, 1,
+        "source.length\" is 19 in the state, but 20 here: to continue with the first 19 "
+        "records, pass only those, such as array[:19] in Python, or start without the "
+        "state");
 }
 END_TEST
 
@@ -495,7 +504,7 @@ START_TEST(rejects_other_states)
     expect_refusal(loader, "{\"state\": \"loader\"}", LX_ERR_CORRUPT, "\"version\"");
     expect_refusal(loader, "{\"state\": \"loader\", \"version\": 2}", LX_ERR_UNSUPPORTED,
                    "version 2");
-    expect_refusal(loader, "{\"state\": \"loader\", \"version\": 1}", LX_ERR_MISMATCH, "order");
+    expect_refusal(loader, "{\"state\": \"loader\", \"version\": 1}", LX_ERR_MISMATCH, "source");
     expect_refusal(loader, NULL, LX_ERR_ARGUMENT, "NULL");
     char *sampler = data_read("states/sampler-1.json");
     expect_refusal(loader, sampler, LX_ERR_MISMATCH, "state of a sampler, not of a loader");
