@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
 from ._check import natural
 from .batch import Batch
-from .orders import Blend, Budgeted, Order
-from .sources import ConcatDataset, SubsetDataset
+from .orders import Budgeted, Order
+from .orders.parts import finder
+from .sources import ConcatDataset, PackedDataset, SubsetDataset, TokenDataset
 from .sources.source import as_source, describe
 
 __all__ = ['Planner']
@@ -43,6 +44,7 @@ class Planner:
         self._loader, self._source, self._order, self._core = loader, source, order, core
         self._size, self._rank, self._world = batch
         self._end = end
+        self._find_parts = finder(order, as_source(source).length)
         self._lock = threading.Lock()    # protects the position of the loader
 
     def explain(self, step: Union[int, Batch]) -> List[Dict[str, Any]]:
@@ -86,16 +88,33 @@ class Planner:
         position: int = self._loader.tell()
         return position
 
-    def _sets(self, position: int, count: int) -> List[Dict[str, int]]:
-        """Return, for each record, the index of the part of a Blend that it comes from."""
-        if not isinstance(self._order, Blend):
+    def _sets(self, position: int, count: int) -> List[Dict[str, Any]]:
+        """Return, for each record, the index of the part of a mixture that it comes from."""
+        if self._find_parts is None:
             return [{}] * count
-        length = self._core.length
+        numbers = [self._find_parts(place) for place in self._places(position, count)]
+        return [{} if not found else {'set': found[0] if len(found) == 1 else found}
+                for found in numbers]
+
+    def _places(self, position: int, count: int) -> Iterable[int]:
+        """Return the position in the order of each record of the batch of this rank."""
+        length, rank, world = self._core.length, self._rank, self._world
         epoch, first = divmod(position, length)
-        first += (self._rank - first) % self._world    # the first offset of this rank
-        places = (epoch * length + (first + i * self._world) % length for i in range(count))
-        return [{'set': int(np.argmax(_core.count_sets(self._core, place, place + 1)))}
-                for place in places]
+        if isinstance(self._order, Budgeted):
+            begin = self._find_begin(self._order, epoch, position)
+            return range(begin, begin + count)
+        first += (rank - first) % world    # the first offset of this rank
+        return (epoch * length + (first + i * world) % length for i in range(count))
+
+    def _find_begin(self, order: Budgeted, epoch: int, position: int) -> int:
+        """Return the begin of this rank's batch among those of a step that begins at a position."""
+        begin, number = position, order.find_batch(position)[0]
+        target, count = number + (self._rank - number) % self._world, order.count_batches(epoch)
+        if target >= count:    # this rank repeats a batch from the start of the epoch
+            begin, number, target = epoch * self._core.length, 0, (target - count) % count
+        for _ in range(target - number):
+            begin = order.find_batch(begin)[2]
+        return begin
 
 
 def _locate(source: Any, indices: Sequence[int]) -> List[List[Origin]]:
@@ -109,6 +128,8 @@ def _locate(source: Any, indices: Sequence[int]) -> List[List[Origin]]:
     if isinstance(source, SubsetDataset):
         chosen = np.arange(as_source(source.dataset).length)[source._indices]
         return _locate(source.dataset, chosen[list(indices)].tolist())
+    if isinstance(source, (TokenDataset, PackedDataset)):
+        return [[(_name(path), index) for path in source._files(index)] for index in indices]
     name = _name(source)
     return [[(name, index)] for index in indices]
 
@@ -128,5 +149,6 @@ def _name(source: Any) -> str:
     """Return the path of a source, or its description if it has none."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return os.fsdecode(source)
+    source = getattr(source, '_dataset', source)    # of an ARDataset or a Column
     paths = (getattr(source, name, None) for name in ('path', '_path'))
     return next((path for path in paths if isinstance(path, str)), None) or describe(source)

@@ -410,10 +410,14 @@ class Loader:
         list of dict
             For each record: ``index``, its index in the source; ``real``, False if it is padding;
             ``position``, the position at which the batch begins, as for `seek` and `skip`;
-            with a `Blend`, ``set``, the index of the part that the record comes from; and ``read``,
-            a list of pairs, one for each of the sources that are read side by side: the path of the
-            source, or its description if it has no path, and the index of the record in that
-            source. Records that are skipped because they are damaged are included.
+            if the order is a `Blend` or that of a Nanoset, or is built from one, ``set``, the index
+            of the part that the record comes from (for a mixture of mixtures, a tuple of indices,
+            beginning with the outermost mixture); and ``read``, a list of pairs, one for each of
+            the sources that are read side by side: the path of the source, or its description if it
+            has no path, and the index of the record in that source. For a sample of tokens, there
+            is a pair for each file that contains some of them; with `separator` or a
+            `PackedDataset`, for each file that may contain some. Records that are skipped because
+            they are damaged are included.
 
         Raises
         ------

@@ -39,6 +39,71 @@ def test_explains_every_batch_of_three_epochs(order, options, rank, world):
     assert step >= 5
 
 
+# Mixtures of records 0 to 19 and 20 to 49, whose parts are recognized by their indices.
+def mixed(**options):
+    return lx.Blend([lx.Shuffle(n=20, seed=1), lx.Shuffle(n=30, seed=2)], [1, 2],
+                    offsets=[0, 20], **options)
+
+
+WRAPPED = {
+    'slice': lx.Slice(mixed(), 3, 41), 'repeat': lx.Repeat(mixed(n=13), 3),
+    'slices': lx.Slice(lx.Repeat(lx.Slice(mixed(), 5), 2), 7, -4),
+    'padded': lx.Padded(mixed(n=37), 8), 'greedy': lx.Slice(mixed(method='greedy'), 3),
+    'stop': lx.Repeat(mixed(exhausted='stop'), 2), 'nanoset': lx.Nanoset([20, 30], [1, 2]),
+    'run': lx.Slice(lx.Repeat(lx.Nanoset([20, 30]), 3), 0, 111),
+    'budgeted': lx.Budgeted(mixed(), np.arange(N) % 7 + 1, 25),
+    'sliced budget': lx.Budgeted(lx.Slice(mixed(), 2), np.arange(N) % 5 + 1, 11),
+    'concat': lx.Concat([mixed(n=11), lx.Slice(mixed(), 4)]),
+    'subset': lx.Subset(range(N), lx.Slice(mixed(), 1)),
+    'no length': lx.Slice(lx.Blend([lx.Slice(lx.Shuffle(seed=3), 0, 20), lx.Sequential(n=30)],
+                                   offsets=[0, 20]), 1),
+}
+
+
+@pytest.mark.parametrize('order', WRAPPED.values(), ids=list(WRAPPED))
+@pytest.mark.parametrize('options', [{}, {'uneven': True}], ids=str)
+@pytest.mark.parametrize('rank, world', [*RANKS, (4, 5)])
+def test_names_the_sets_of_orders_built_from_mixtures(order, options, rank, world):
+    size = {} if isinstance(order, lx.Budgeted) else {'batch_size': 4}
+    # An order without a length takes on that of the source, so its indices can be any.
+    known = order is not WRAPPED['no length']
+    loader = lx.Loader(np.arange(N), order=order, rank=rank, world=world, epochs=3, **size,
+                       **options)
+    expected = lx.Blend([lx.Slice(lx.Shuffle(n=N, seed=3), 0, 20), lx.Sequential(n=30)])
+    for step, batch in enumerate(loader):
+        found = [record['set'] for record in loader.explain(step)]
+        if known:
+            assert found == (batch['data'] >= 20).tolist()
+        elif world == 1:
+            first = batch.position // 49 * 50 + 1 + batch.position % 49
+            assert found == [int(expected.counts(first + i, first + i + 1)[1])
+                             for i in range(len(found))]
+    assert step >= 2
+
+
+@pytest.mark.parametrize('exhausted', ['repeat', 'stop', 'redistribute'])
+def test_names_the_sets_of_mixtures_of_mixtures(exhausted):
+    """The parts at every level are recognized by their indices."""
+    inner = lx.Blend([lx.Shuffle(n=7, seed=1), lx.Shuffle(n=9, seed=2)], [2, 1], offsets=[0, 7],
+                     exhausted=exhausted)
+    deep = lx.Blend([lx.Slice(inner, 1), lx.Shuffle(n=4, seed=3)], offsets=[0, 16],
+                    exhausted=exhausted)
+    outer = lx.Blend([deep, lx.Shuffle(n=10, seed=4), lx.Repeat(inner, 2)], [3, 1, 2],
+                     offsets=[0, 20, 30], exhausted=exhausted)
+    loader = lx.Loader(np.arange(46), order=lx.Slice(outer, 2), batch_size=5, epochs=5)
+
+    def path(index):
+        if index >= 30:
+            return 2, int(index >= 37)
+        if index >= 20:
+            return 1
+        return (0, 1) if index >= 16 else (0, 0, int(index >= 7))
+
+    for step, batch in enumerate(loader):
+        assert [record['set'] for record in loader.explain(step)] == list(
+            map(path, batch['data'].tolist()))
+
+
 def test_moves_and_reads_nothing(tmp_path):
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64', (100,))}) as writer:
         writer.extend(x=np.arange(N)[:, None] * np.ones(100, np.int64))
@@ -89,7 +154,46 @@ def test_explains_the_samples_of_a_blended_dataset(tmp_path):
     for step, batch in enumerate(loader):
         for tokens, record in zip(batch['tokens'], loader.explain(step)):
             (name, number), = record['read']
-            assert name == repr(parts[record['set']]) and tokens[0] == 4 * number
+            assert name == str(tmp_path / f'{"ab"[record["set"]]}.bin')
+            assert tokens[0] == 4 * number
+
+
+def test_names_the_files_of_tokens(tmp_path):
+    names = [str(tmp_path / f'{name}.bin') for name in 'abc']
+    for i, (name, length) in enumerate(zip(names, (10, 3, 20))):
+        np.full(length, i, np.uint16).tofile(name)
+
+    def read(source):
+        return [record['read'] for record in
+                lx.Loader(source, batch_size=len(source)).explain(0)]
+
+    for overlap in True, False:
+        dataset = lx.TokenDataset(names, 4, dtype='uint16', overlap=overlap)
+        for i, found in enumerate(read(dataset)):
+            assert found == [(names[file], i) for file in sorted(set(dataset[i]['tokens']))]
+    assert read(lx.TokenDataset(names, 30, dtype='uint16', separator=7)) == [
+        [(name, 0) for name in names]]
+    assert read(lx.PackedDataset(names[:1], 5, dtype='uint16')) == [
+        [(names[0], 0)], [(names[0], 1)]]
+    assert read(lx.PackedDataset(names, 40, dtype='uint16')) == [[(name, 0) for name in names]]
+    with lx.create(tmp_path / 'd', {'x': lx.Field('uint16', (9,))}) as writer:
+        writer.extend(x=np.arange(27, dtype=np.uint16).reshape(3, 9))
+    with lx.open(tmp_path / 'd') as ds:
+        assert read(lx.TokenDataset(ds['x'], 8))[2] == [(str(tmp_path / 'd'), 2)]
+    assert read(lx.ARDataset(tmp_path / 'd')) == [[(str(tmp_path / 'd'), i)] for i in range(3)]
+
+
+def test_explains_a_nanoset(tmp_path):
+    nanoset = pytest.importorskip('loaderx.nanoset')
+    for i, name in enumerate('ab'):
+        (tmp_path / name).mkdir()
+        np.full(100 * (i + 1), i, np.uint16).tofile(tmp_path / name / 'x.ds')
+    made = nanoset.Nanoset([tmp_path / 'a', tmp_path / 'b'], 9, 2, 50, out='numpy')
+    loader = lx.Loader(made, batch_size=4)
+    for step, batch in enumerate(loader):
+        for tokens, record in zip(batch['tokens'], loader.explain(step)):
+            assert record['set'] == tokens[0]
+            assert record['read'][0][0] == str(tmp_path / 'ab'[tokens[0]] / 'x.ds')
 
 
 def test_the_end_of_a_run_and_ranks_without_batches():

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -98,6 +98,10 @@ class PackedDataset(Records):
             self.pad,
             self._columns,
         )
+
+    def _files(self, index: int) -> Sequence[Any]:
+        """Return the files and columns of all samples."""
+        return self.tokens._paths
 
     def _recipe(self) -> Any:
         arguments = (self.tokens, self.capacity, self._wide, self.vocabulary, self.pad,

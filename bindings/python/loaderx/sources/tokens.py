@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, Iterator, Optional, Tuple, Union
+from typing import Any, Iterable, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -123,6 +123,12 @@ class Tokens(ComparedByValue):
             raise ValueError('raw=True requires dtype')
         opened = tuple(_open(path, name, field, raw) for path in self._paths)
         self._core = opened[0] if len(opened) == 1 else _core.tokens_concat(opened)
+        self._ends = np.cumsum([one.length for one in opened])
+
+    def _files_of(self, first: int, count: int) -> Sequence[Any]:
+        """Return the paths and columns that contain any of these tokens."""
+        begin, last = np.searchsorted(self._ends, [first, first + count - 1], 'right')
+        return self._paths[begin:last + 1]
 
     def __reduce__(self) -> Any:
         expected = len(self), len(self.documents)
@@ -368,6 +374,13 @@ class TokenDataset(Records):
         natural('sequence_length', length, maximum=_SEQUENCE_MAX)
         separator = -1 if self.separator is None else self.separator
         return _core.source_joined(core, length, self._wide, vocabulary, separator, self._columns)
+
+    def _files(self, index: int) -> Sequence[Any]:
+        """Return the files and columns of a sample; of all samples, if tokens are added."""
+        if self.separator is not None:
+            return self.tokens._paths
+        step = self.sequence_length + (not self.overlap)
+        return self.tokens._files_of(index * step, self.sequence_length + 1)
 
     def _recipe(self) -> Any:
         arguments = (self._minimum, self.tokens, self.sequence_length, self._wide, self.vocabulary)
