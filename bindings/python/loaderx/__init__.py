@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Datasets of records stored in a directory, and loaders that return shuffled batches."""
 
+_is_libloaderx = True    # _installation looks for this mark
+
 from ._installation import check_folder, explain
 from ._version import __version__
 from .errors import CorruptError, LoaderxError

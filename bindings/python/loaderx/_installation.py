@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Errors for installations that cannot work."""
+"""Errors for installations that cannot work.
+
+The subpackages import this module first, in case another package has replaced ``__init__.py``.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 
 __all__ = ['check_folder', 'explain']
 
@@ -36,3 +40,8 @@ def explain(error: ImportError) -> ImportError:
         return ImportError(f'{error}. The dynamic linker cannot find libloaderx: run ldconfig, or '
                            'add its directory to LD_LIBRARY_PATH.')
     return error
+
+
+if not hasattr(sys.modules[__name__.rpartition('.')[0]], '_is_libloaderx'):
+    raise ImportError('another distribution with a package named loaderx has replaced '
+                      f'{os.path.join(os.path.dirname(__file__), "__init__.py")}: {_ADVICE}')

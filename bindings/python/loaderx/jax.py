@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Type, TypeVar
 
+from . import _installation    # raises ImportError if another package has replaced ours
 from . import loader as _loader
 from ._jax_arrays import Arrays    # raises ImportError if JAX is not installed
 from .ranks import choose_rank

@@ -86,9 +86,9 @@ def installed(tmp_path):
     return tmp_path
 
 
-def error_of_import(folder):
+def error_of_import(folder, module='loaderx'):
     result = subprocess.run(
-        [sys.executable, '-c', 'import loaderx'], capture_output=True, text=True, timeout=60,
+        [sys.executable, '-c', f'import {module}'], capture_output=True, text=True, timeout=60,
         env={**os.environ, 'PYTHONPATH': str(folder), 'PYTHONDONTWRITEBYTECODE': '1'})
     return result.stderr.strip().rpartition('\n')[2]
 
@@ -110,3 +110,13 @@ def test_reports_a_missing_extension_module(installed):
     error = error_of_import(installed)
     assert error.startswith('ImportError') and "'loaderx._core'" in error
     assert 'not built for this Python' in error and 'pip uninstall' in error
+
+
+@pytest.mark.parametrize('module', ['torch', 'nanoset', 'megatron', 'tokenize', 'jax'])
+def test_reports_a_package_that_replaced_ours(installed, module):
+    """The other distribution was installed last: only its files replace ours."""
+    (installed / 'loaderx' / '__init__.py').write_text('class DataLoader: pass\n')
+    assert error_of_import(installed) == ''
+    error = error_of_import(installed, f'loaderx.{module}')
+    assert error.startswith('ImportError: another distribution') and '__init__.py' in error
+    assert 'pip uninstall loaderx libloaderx' in error

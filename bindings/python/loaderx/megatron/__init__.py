@@ -6,6 +6,7 @@ are tensors if PyTorch is installed, and NumPy arrays otherwise. ``out='numpy'``
 NumPy arrays.
 """
 
+from .. import _installation    # raises ImportError if another package has replaced ours
 from ._blended import BlendedDataset
 from ._samples import GPTDataset
 from ._splits import samples_per_dataset, split_documents

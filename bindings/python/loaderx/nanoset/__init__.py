@@ -8,6 +8,7 @@ NumPy arrays.
 
 from typing import TYPE_CHECKING, Any
 
+from .. import _installation    # raises ImportError if another package has replaced ours
 from ._batches import DataCollatorForCLM, DataCollatorForCLMWithPositionIds, TensorPointer
 from ._dataset import Nanoset
 

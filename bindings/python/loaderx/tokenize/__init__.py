@@ -7,6 +7,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .. import _installation    # raises ImportError if another package has replaced ours
 from ._stream import TokenStream
 
 if TYPE_CHECKING:

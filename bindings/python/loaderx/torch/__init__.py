@@ -13,6 +13,8 @@ requires torch.
 
 from __future__ import annotations
 
+from .. import _installation    # raises ImportError if another package has replaced ours
+
 try:
     import torch as _torch    # the installed torch, not this module
 except ModuleNotFoundError as error:
