@@ -144,7 +144,7 @@ def test_reads_samples_of_datatrove(tmp_path):
 def test_a_loader_matches_the_loader_of_torch(two, workers, weights):
     folders, contents = two
     nanoset = Nanoset(folders, 16, 2, 300, weights, datatrove=False)
-    collate = DataCollatorForCLM(16, 0, 0, current_pp_rank=0)
+    collate = DataCollatorForCLM(16, 0, 0, current_pp_rank=0, out='torch')
     expected = build(contents, 16, weights, 300)
     for rank in range(3):
         sampler = data.DistributedSampler(nanoset, 3, rank, shuffle=False, drop_last=True)

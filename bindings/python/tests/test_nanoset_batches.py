@@ -45,7 +45,7 @@ def check(batch, inputs, labels, first=0, last=3):
 
 
 @pytest.mark.parametrize('form', ['list', 'batch', 'input_ids'])
-@pytest.mark.parametrize('out', ['numpy', None])
+@pytest.mark.parametrize('out', ['numpy', None, pytest.param('torch', marks=needs_torch)])
 def test_stages_get_the_columns_they_need(form, out):
     full = {'list': [{'input_ids': row} for row in TOKENS], 'batch': {'tokens': TOKENS},
             'input_ids': {'input_ids': TOKENS}}[form]
@@ -93,7 +93,7 @@ def test_unsigned_tokens_become_int64():
 @needs_torch
 def test_batches_are_tensors():
     samples = [{'input_ids': torch.tensor(row)} for row in TOKENS]
-    batch = make(0, 0, 0)(samples)
+    batch = make(0, 0, 0, out='torch')(samples)
     assert all(isinstance(tensor, torch.Tensor) for tensor in batch.values())
     assert batch['input_ids'].dtype == torch.int64 and batch['input_mask'].dtype == torch.bool
 
@@ -145,13 +145,14 @@ def test_rejects_batches_that_do_not_fit(rank, examples, word):
 
 
 @pytest.mark.parametrize('arguments, error, word', [
-    ((0, 0, 0, None, 0), ValueError, 'sequence_length'),
-    ((5, -1, 0, None, 0), ValueError, 'input_pp_rank'),
-    ((5, 0, 1.0, None, 0), TypeError, 'output_pp_rank'),
-    ((5, 0, 0, None, '0'), TypeError, 'current_pp_rank'),
+    ((0, 0, 0, None, True, 0), ValueError, 'sequence_length'),
+    ((5, -1, 0, None, True, 0), ValueError, 'input_pp_rank'),
+    ((5, 0, 1.0, None, True, 0), TypeError, 'output_pp_rank'),
+    ((5, 0, 0, None, 0, 0), TypeError, 'use_numpy'),
+    ((5, 0, 0, None, True, '0'), TypeError, 'current_pp_rank'),
     ((5, 0, 0), ValueError, 'either parallel_context or current_pp_rank'),
-    ((5, 0, 0, SimpleNamespace(pp_pg=None), 0), ValueError, 'pass either'),
-    ((5, 0, 0, None, 0, 'jax'), ValueError, 'out must be'),
+    ((5, 0, 0, SimpleNamespace(pp_pg=None), True, 0), ValueError, 'pass either'),
+    ((5, 0, 0, None, True, 0, 'jax'), ValueError, 'out must be'),
 ])
 def test_rejects_invalid_arguments_of_a_collator(arguments, error, word):
     with pytest.raises(error, match=word):
@@ -174,17 +175,28 @@ def test_names_an_absent_process_group(context):
         collate({'tokens': TOKENS})
 
 
-def test_use_numpy_chooses_the_type_of_batches():
-    batch = make(0, 0, 0, use_numpy=True)({'tokens': TOKENS})
-    assert all(type(one) is np.ndarray for one in batch.values())
-    assert make(0, use_numpy=True) == pickle.loads(pickle.dumps(make(0, use_numpy=True)))
-    if torch is not None:
-        batch = make(0, 0, 0, use_numpy=False)({'tokens': TOKENS})
-        assert all(isinstance(one, torch.Tensor) for one in batch.values())
-    with pytest.raises(ValueError, match="use_numpy=True contradicts out='torch'"):
-        make(0, use_numpy=True, out='torch')
-    with pytest.raises(TypeError, match='use_numpy'):
-        make(0, use_numpy=1)
+def kinds(batch):
+    return [type(one) for one in batch.values()]
+
+
+def test_types_and_positional_arguments_are_those_of_nanotron():
+    context = SimpleNamespace(pp_pg=SimpleNamespace(rank=0))
+    arrays, samples = 4 * [np.ndarray], [{'input_ids': row} for row in TOKENS]
+    for options in (), (True,):
+        assert kinds(DataCollatorForCLM(5, 0, 0, context, *options)(samples)) == arrays
+    collate = DataCollatorForCLMWithPositionIds(5, 0, 0, context, True, False)
+    assert kinds(collate(samples)) == arrays
+    assert make(0).use_numpy is True and make(0, use_numpy=False) != make(0)
+    if torch is None:
+        with pytest.raises(ImportError, match="out='torch' needs PyTorch"):
+            DataCollatorForCLM(5, 0, 0, context, False)
+        return
+    batch = DataCollatorForCLM(5, 0, 0, context, False)(samples)
+    assert kinds(batch) == [*3 * [torch.Tensor], np.ndarray]
+    for use_numpy in True, False:
+        collate = make(0, 0, 0, use_numpy=use_numpy, out='torch')
+        assert kinds(pickle.loads(pickle.dumps(collate))(samples)) == 4 * [torch.Tensor]
+        assert kinds(make(0, 0, 0, use_numpy=use_numpy, out='numpy')(samples)) == arrays
 
 
 # Documents that begin within the samples.

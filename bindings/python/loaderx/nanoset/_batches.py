@@ -84,7 +84,8 @@ class _Collator:
                              'rank of this process in the pipeline')
         if self.current_pp_rank is not None:
             self.current_pp_rank = natural('current_pp_rank', self.current_pp_rank)
-        self.out = choose_out(self.out)
+        if self.out is not None:
+            choose_out(self.out)
 
     def __call__(
         self, examples: Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]
@@ -120,9 +121,13 @@ class _Collator:
         if rank == self.output_pp_rank:
             arrays['label_ids'] = self._part(tokens[:, 1:])
             arrays['label_mask'] = self._part(self._mask_labels(positions, len(tokens)))
-        assert self.out is not None    # set by __post_init__
-        result.update(zip(arrays, arrays_of(list(arrays.values()), self.out)))
+        for name, array in arrays.items():
+            result[name], = arrays_of([array], self.out or self._kind_of(name))
         return result
+
+    def _kind_of(self, name: str) -> str:
+        """Return the type of a field in Nanotron: 'numpy' or 'torch'."""
+        return 'numpy'
 
     def _accompany(self, positions: Optional[_Array], count: int) -> _Array:
         """Return the field that accompanies the inputs."""
@@ -214,14 +219,13 @@ class DataCollatorForCLM(_Collator):
         Nanotron's ParallelContext, or any object whose attribute ``pp_pg`` has a method ``rank()``.
         If the object has an attribute ``context_parallel_size``, it also needs an attribute
         ``cp_pg`` with a method ``rank()``.
+    use_numpy : bool
+        True: the fields are NumPy arrays. False: they are tensors, except for ``label_mask``, which
+        is always an array. Both are as in Nanotron, whose training loop converts arrays to tensors.
     current_pp_rank : int, optional
         The pipeline rank of this process; an alternative to `parallel_context`.
     out : {'torch', 'numpy'}, optional
-        The type of batches. None: tensors if PyTorch is installed, or arrays if not.
-    use_numpy : bool, optional
-        Nanotron's name for the choice: True stands for ``out='numpy'``, and False for
-        ``out='torch'``. (Nanotron's default is True, and its training loop converts the arrays to
-        tensors.)
+        The type of all fields; None: `use_numpy` decides.
 
     Raises
     ------
@@ -244,17 +248,17 @@ class DataCollatorForCLM(_Collator):
     input_pp_rank: int
     output_pp_rank: int
     parallel_context: Any = None
+    use_numpy: bool = True
     current_pp_rank: Optional[int] = None
     out: Optional[str] = None
-    use_numpy: Optional[bool] = None
 
     def __post_init__(self) -> None:
-        if self.use_numpy is not None:
-            out = 'numpy' if boolean('use_numpy', self.use_numpy) else 'torch'
-            if self.out not in (None, out):
-                raise ValueError(f'use_numpy={self.use_numpy} contradicts out={self.out!r}')
-            self.out = out
+        if not boolean('use_numpy', self.use_numpy) and self.out is None:
+            choose_out('torch')
         super().__post_init__()
+
+    def _kind_of(self, name: str) -> str:
+        return 'numpy' if self.use_numpy or name == 'label_mask' else 'torch'
 
     def _accompany(self, positions: Optional[_Array], count: int) -> _Array:
         return self._part(np.ones((count, self.sequence_length), np.bool_))
@@ -288,7 +292,7 @@ class DataCollatorForCLMWithPositionIds(_Collator):
     current_pp_rank : int, optional
         The pipeline rank of this process; an alternative to `parallel_context`.
     out : {'torch', 'numpy'}, optional
-        The type of batches. None: tensors if PyTorch is installed, or arrays if not.
+        The type of all fields; None: NumPy arrays, as in Nanotron.
 
     Raises
     ------
