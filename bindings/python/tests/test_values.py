@@ -318,6 +318,6 @@ def test_a_dataframe(tmp_path):
     assert np.isnan(second['x']) and second['n'] is None and second['text'] is None
     with lx.open(tmp_path / 'd', 'a') as writer:
         with pytest.raises(TypeError, match="'text'.*encode"):
-            writer.extend(frame.assign(text=['a', 'b']))
+            writer.extend(frame.assign(text=pandas.Series(['a', 'b'], dtype=object)))
         with pytest.raises(ValueError, match='several columns of the same name'):
             writer.extend(pandas.concat([frame, frame], axis=1))
