@@ -112,10 +112,12 @@ static lx_status pass_plain(csv_reader *self, size_t *at, word *found, lx_error 
                 return lx_fail(error, LX_ERR_CORRUPT, "a quote is inside a word without quotes");
             ++*at;
         }
-        lx_status status = *at < input->size ? LX_OK : need(self, *at, &there, error);
+        if (*at < input->size)
+            break;
+        lx_status status = need(self, *at, &there, error);
         if (status != LX_OK)
             return status;
-        if (!there || *at < input->size)
+        if (!there)
             break;
     }
     found->size = *at - found->at;

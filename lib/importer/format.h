@@ -83,9 +83,9 @@ typedef struct lx__format_class {
     lx_status (*open)(lx__import_reader *reader, lx_error *error);
     /**
      * Reads the next record; LX_END at the end of the input. LX_ERR_CORRUPT, LX_ERR_LIMIT,
-     * LX_ERR_UNSUPPORTED and LX_ERR_NOT_FOUND mean that this record is bad: the next call continues after it, unless
-     * @c lost or the @c failed of the input is set. Any other failure ends the import. The importer adds path, record number and
-     * offset to the error.
+     * LX_ERR_UNSUPPORTED and LX_ERR_NOT_FOUND mean that this record is bad: the next call continues
+     * after it, unless @c lost or the @c failed of the input is set. Any other failure ends the
+     * import. The importer adds path, record number and offset to the error.
      */
     lx_status (*next)(lx__import_reader *reader, lx__import_record *record, lx_error *error);
     /** Frees the reader. */

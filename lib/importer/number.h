@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Converts the text of numbers to elements, exactly: an integer that does not fit is refused,
- * and a floating-point number is the nearest one, in every locale.
+ * @brief Converts the text of numbers to elements, exactly: an integer that does not fit is
+ * refused, and a floating-point number is the nearest one, in every locale.
  */
 #ifndef LX_IMPORTER_NUMBER_H
 #define LX_IMPORTER_NUMBER_H

@@ -10,7 +10,7 @@
 #include "../tree.h"
 
 /* Of a text; so that it needs several batches and commits. */
-#define LINES 3000
+#define LINES 1100
 
 static void write_lines(const char *path, bool whole)
 {
@@ -43,7 +43,7 @@ static bool set(struct run *run, lx_importer *importer, const char *format, cons
                                                 &run->error)) &&
            TRY(run, lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &run->error)) &&
            TRY(run, lx_importer_set_record_limit(importer, 100000, &run->error)) &&
-           TRY(run, lx_importer_set_commit_size(importer, 50000, &run->error)) &&
+           TRY(run, lx_importer_set_commit_size(importer, 20000, &run->error)) &&
            TRY(run, lx_importer_set_progress(importer, NULL, NULL, &run->error));
 }
 

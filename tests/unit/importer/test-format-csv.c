@@ -125,7 +125,44 @@ START_TEST(a_quote_that_is_not_closed_takes_bounded_memory)
 }
 END_TEST
 
+/* Words of all kinds at the ends of the blocks that are read. */
+START_TEST(many_records_are_read)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    enum { COUNT = 40000 };
+    FILE *file = fopen("input", "w");
+    fputs("id,text,x\n", file);
+    for (int i = 0; i < COUNT; i++)
+        fprintf(file, i % 3 == 0 ? "%d,\"a \"\"%0*d\"\"\",%d.5\r\n" : "%d,%0*d,%d.5\n", i,
+                1 + i % 47, i, i);
+    fclose(file);
+    lx_importer *importer = importer_of("csv", "input");
+    unit_ok(lx_importer_set_field(importer, "text", "str", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_free(importer);
+    lx_dataset *dataset = open_imported("d");
+    ck_assert_uint_eq(lx_dataset_get_length(dataset), COUNT);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        int64_t id;
+        double x;
+        uint64_t offsets[2];
+        char text[100], right[100];
+        unit_ok(lx_dataset_gather(dataset, 0, &i, 1, &id, sizeof id, &error));
+        unit_ok(lx_dataset_get_sizes(dataset, 1, &i, 1, offsets, NULL, &error));
+        unit_ok(lx_dataset_gather_bytes(dataset, 1, &i, 1, offsets, text, &error));
+        unit_ok(lx_dataset_gather(dataset, 2, &i, 1, &x, sizeof x, &error));
+        snprintf(right, sizeof right, i % 3 == 0 ? "a \"%0*d\"" : "%0*d", (int)(1 + i % 47),
+                 (int)i);
+        ck_assert(id == (int64_t)i && x == (double)i + 0.5);
+        ck_assert(offsets[1] == strlen(right) && memcmp(text, right, strlen(right)) == 0);
+    }
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("importer/format-csv", the_first_record_names_the_fields,
           delimiter_and_header_can_be_chosen, each_column_can_have_a_type,
           what_is_not_csv_is_refused_with_its_place, records_after_a_bad_one_are_found,
-          a_quote_that_is_not_closed_takes_bounded_memory)
+          a_quote_that_is_not_closed_takes_bounded_memory, many_records_are_read)

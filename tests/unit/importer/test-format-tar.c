@@ -222,9 +222,8 @@ START_TEST(damaged_headers_are_refused)
     header[0] = 'b';
     refuse_bytes("tar", archive.bytes, archive.size, LX_ERR_CORRUPT, 0, 0, "checksum");
     /* Sizes that are no numbers, that overflow, and that are more than the file has. */
-    static const char *const sizes[] = {"0000000000x", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-                                        "77777777777",
-                                        "\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"};
+    static const char sizes[][13] = {"0000000000x", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+                                     "77777777777", "\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         memcpy(header + 124, sizes[i], 12);
         set_checksum(header);
