@@ -198,9 +198,36 @@ def archive(form):
     return file.getvalue()[:LIMIT - 2]
 
 
+def database():
+    """Return an LMDB file: a branch with one leaf, whose second value has a page of its own."""
+    def page(number, kind, nodes):
+        lower, places, data = 16 + 2 * len(nodes), b'', b''
+        for node in nodes:
+            data = node + data
+            places += struct.pack('<H', 512 - len(data))
+        return (struct.pack('<QHHHH', number, 0, kind, lower, 512 - len(data)) +
+                places).ljust(512 - len(data), b'\0') + data
+
+    made = b''
+    for number in 0, 1:
+        head = struct.pack('<QHHHHIIQQ', number, 0, 8, 0, 0, 0xbeefc0de, 1, 0, 0)
+        roots = struct.pack('<IHH5Q', 512, 0, 0, 0, 0, 0, 0, 2**64 - 1)
+        roots += struct.pack('<IHH5Q', 0, 0, 2, 0, 0, 0, 2, 2)
+        made += (head + roots + struct.pack('<2Q', 4, number)).ljust(512, b'\0')
+    made += page(2, 1, [struct.pack('<4H', 3, 0, 0, 0)])
+    made += page(3, 2, [struct.pack('<4H', 2, 0, 0, 2) + b'k1v1',
+                        struct.pack('<4H', 300, 0, 1, 2) + b'k2' + struct.pack('<Q', 4)])
+    return made + (struct.pack('<QHHI', 4, 0, 4, 1) + b'v' * 300).ljust(512, b'\0')
+
+
 def imports():
     """Inputs of the formats that `loaderx import` reads."""
-    csv, jsonl, lines, tar, state = range(5)
+    csv, jsonl, lines, tar, tfrecord, lmdb, state = range(7)
+    examples = b''.join(
+        struct.pack('<QI', len(payload), 0) + payload + bytes(4)    # the fuzzer sets the CRCs
+        for payload in [b'\n\x11\n\x0f\n\x05label\x12\x06\x1a\x04\n\x02\xac\x02',
+                        b'\n\x12\n\x10\n\x01a\x12\x0b\n\t\n\x01x\n\x04text',
+                        b'\n\x14\n\x12\n\x01a\x12\r\x12\x0b\n\x04\0\0\x80?\r\0\0\0\0', b'\x12\0'])
     for options in 0, 1, 3, 8, 15:
         for name, kind, data in [
                 ('words', csv, b'a,b,"c ""d"""\r\n1,2.5,x\r\n\r\n"3","x\ny",""\n4;5\n'),
@@ -215,6 +242,8 @@ def imports():
                 ('ustar', tar, archive(tarfile.USTAR_FORMAT)),
                 ('pax', tar, archive(tarfile.PAX_FORMAT)),
                 ('gnu', tar, archive(tarfile.GNU_FORMAT)),
+                ('examples', tfrecord, examples),
+                ('database', lmdb, database()),
                 ('state', state, b'{"version": 1, "first": 5, "digest": 7, '
                                  b'"fields": [["a", "float32[3]"], ["b", "str"]]}\n5\n17\n20')]:
             put('import', f'{name}-{options}', bytes([kind, options]) + data)
