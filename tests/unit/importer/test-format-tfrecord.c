@@ -14,7 +14,8 @@ struct text {
 static void add(struct text *self, const void *data, size_t size)
 {
     ck_assert_uint_le(self->size + size, sizeof self->data);
-    memcpy(self->data + self->size, data, size);
+    if (size != 0)
+        memcpy(self->data + self->size, data, size);
     self->size += size;
 }
 
