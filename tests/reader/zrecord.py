@@ -382,7 +382,8 @@ class Dataset:
                 value = self.read(field, index)
                 total = fold(total, *((0, 0) if value is None
                                       else (len(value) + 1, crc32c(value))))
-            described = " ".join([field.name, field.dtype, *map(str, field.shape)]).encode("ascii")
+            extents = ("null" if extent is None else str(extent) for extent in field.shape)
+            described = " ".join([field.name, field.dtype, *extents]).encode("ascii")
             digest = fold(digest, len(described), crc32c(described), total)
         return digest
 

@@ -86,8 +86,10 @@ static uint64_t fold_field(uint64_t sum, const lx_field *field)
     size_t size = (size_t)snprintf(text, sizeof text, "%s %s", field->name,
                                    lx_dtype_get_name(field->dtype));
     for (size_t i = 0; i < field->ndim; i++)
-        size += (size_t)snprintf(text + size, sizeof text - size, " %llu",
-                                 (unsigned long long)field->shape[i]);
+        size += field->shape[i] == LX_NONE
+                    ? (size_t)snprintf(text + size, sizeof text - size, " null")
+                    : (size_t)snprintf(text + size, sizeof text - size, " %llu",
+                                       (unsigned long long)field->shape[i]);
     return fold(fold(sum, size), lx__crc32c(0, text, size));
 }
 
