@@ -194,6 +194,31 @@ def test_later_changes_of_the_batch_sampler_take_effect(stored, kind, make_chang
     assert same(run(lt), run(data))
 
 
+@pytest.mark.parametrize('make_change', [
+    change('batch_size', 7), change('drop_last', True), change('sampler', range(9)),
+], ids=['batch_size', 'drop_last', 'sampler'])
+@pytest.mark.parametrize('kind', ['pairs', 'stored', 'own'])
+@pytest.mark.parametrize('workers', [None, 'threads', 'processes'])
+def test_changes_during_a_pass_are_refused(stored, kind, make_change, workers):
+    dataset = Pairs() if kind == 'pairs' else stored
+    more = ({'batch_sampler': lt.BatchSampler(lt.SequentialSampler(dataset), 4, False)}
+            if kind == 'own' else {'batch_size': 4})
+    loader = lt.DataLoader(dataset, num_workers=int(workers is not None), workers=workers,
+                           persistent_workers=workers is not None, **more)
+    iterator = iter(loader)
+    first, state = next(iterator), loader.state_dict()
+    make_change(loader)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match='batch sampler changed during a pass: change it '
+                                               'between passes'):
+            next(iterator)
+    assert loader.state_dict()['batches'] == state['batches'] == 1
+    got = list(loader)    # the next pass
+    assert same(got, list(data.DataLoader(dataset, batch_sampler=data.BatchSampler(
+        loader.batch_sampler.sampler, loader.batch_sampler.batch_size,
+        loader.batch_sampler.drop_last))))
+
+
 def test_a_changed_batch_size_resumes(stored):
     first = lt.DataLoader(stored, 4)
     next(iter(first))

@@ -138,6 +138,7 @@ class ByTorch(Iterator):
             progress.datasets = lambda: [own_state(remote.dataset)]
 
     def __next__(self) -> Any:
+        self._check_options()
         try:
             answer = next(self._batches)
             while answer.kind == END:

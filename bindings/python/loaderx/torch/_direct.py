@@ -40,7 +40,7 @@ class _Whole:
     """
 
     def __init__(self, batches: BatchSampler, iteration: Any) -> None:
-        self._batches = batches
+        self._size, self._drop_last = batches.batch_size, batches.drop_last
         self._sampler: Any = batches.sampler
         self._iteration = iteration
         self._inner: Optional[Iteration] = None
@@ -57,7 +57,7 @@ class _Whole:
         self._pulls += 1
         if self._pulls == 1 and not self._iteration.ended:
             self._draw(length)
-        if self._inner is not None and self._pulls == self._count // self._batches.batch_size + 1:
+        if self._inner is not None and self._pulls == self._count // self._size + 1:
             self._ended = self._inner.copy(self._sampler.generator)
             for _ in self._blocks:    # advances the generator; the result is discarded
                 pass
@@ -65,7 +65,7 @@ class _Whole:
 
     def _draw(self, length: int) -> None:
         inner = self._inner = self._sampler._begin()
-        minimum = self._batches.batch_size if self._batches.drop_last else 1
+        minimum = self._size if self._drop_last else 1
         order = self._sampler._of_library(inner)
         if order is not None:
             self.start = inner.enter()
@@ -94,7 +94,7 @@ class _Whole:
         """Return the position of the pass after `handed` batches."""
         if self._inner is None:
             return self._iteration
-        position, size = copy.copy(self._iteration), self._batches.batch_size
+        position, size = copy.copy(self._iteration), self._size
         returned = min(handed * size, self._count)
         position.returned += returned
         position.ended = returned < handed * size

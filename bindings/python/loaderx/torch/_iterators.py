@@ -220,6 +220,8 @@ class Iterator:
 
     def _request(self, loader: Any) -> None:
         """Begin to iterate over the sampler; an iterable dataset has none."""
+        self._batch_sampler = loader.batch_sampler
+        self._options = _options_of(loader.batch_sampler)
         if not loader._is_iterable():
             self._sampler = loader._wrap_sampler()
             self._indices: Any = iter(self._sampler)
@@ -246,13 +248,28 @@ class Iterator:
 
     def __next__(self) -> Any:
         """Return the next batch; without a profiler, skip the profiler range, which takes 8 us."""
+        self._check_options()
         if not _profiled():
             return self._next_data()
         with torch.autograd.profiler.record_function('enumerate(DataLoader)'):
             return self._next_data()
 
+    def _check_options(self) -> None:
+        """Raise an error if the batches of this pass, some of which may have been read, changed."""
+        if _options_of(self._batch_sampler) != self._options:
+            raise RuntimeError('the batch_size, drop_last or sampler of the batch sampler changed '
+                               'during a pass: change it between passes; to continue a pass with '
+                               'another batch size, load its state in another loader')
+
     def _next_data(self) -> Any:
         raise NotImplementedError
+
+
+def _options_of(sampler: Any) -> Any:
+    """Return what determines the batches of torch's or this module's BatchSampler."""
+    if not isinstance(sampler, data.BatchSampler):
+        return None
+    return sampler.batch_size, sampler.drop_last, id(sampler.sampler)
 
 
 def pinning(loader: Any) -> Callable[[Any], Any]:

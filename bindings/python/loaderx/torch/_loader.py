@@ -81,6 +81,10 @@ class DataLoader(data.DataLoader[T]):
     exception. Dropping the last reference to an iterator ends its threads, without waiting for
     them. ``os.fork()`` waits, for up to 10 seconds, until no thread is running your code.
 
+    **Changes** to ``loader.batch_sampler`` (`batch_size`, `drop_last` or `sampler`) take effect in
+    the next pass; a pass that is under way raises RuntimeError, because batches may have been read
+    ahead.
+
     **State.** ``state_dict()`` returns the position of the latest iterator, and
     ``load_state_dict()`` makes the next ``iter()`` continue there, with any number of workers.
     Samplers of torch and of this module are moved to the position directly. So is a custom sampler
@@ -214,24 +218,25 @@ class DataLoader(data.DataLoader[T]):
         invalid = (self.num_workers and self.prefetch_factor <= 0
                    or not isinstance(self.generator, (torch.Generator, type(None))))
         if self._is_foreign() or invalid:
-            return super().__iter__()    # raises torch's error
-        if self._iterator is not None:
+            return super().__iter__()    # torch runs data pipes, and raises its own errors
+        kind = self._choose_iterator()
+        if type(self._iterator) is kind:
             self._iterator._reset(self)
             return self._iterator
         self._source = find_source(self.dataset)    # the dataset's snapshot may have changed
         self._data = Data(self.dataset, self._source)
-        made = self._choose_iterator()(self)
-        if made._progress.stays:
-            self._iterator = made
+        if kind is ByTorch and self.num_workers:
+            self.check_worker_number_rationality()    # torch warns here, too
+        made = kind(self)
+        self._iterator = made if made._progress.stays else None
         return made
 
     def _choose_iterator(self) -> Any:
-        processes = self.num_workers > 0 and self._uses_processes()
-        if processes:
-            self.check_worker_number_rationality()    # torch warns here, too
-        if not processes and is_direct(self):
+        if self.num_workers and self._uses_processes():
+            return ByTorch
+        if is_direct(self):
             return Direct
-        return ByTorch if processes or self.num_workers == 0 else Threaded
+        return Threaded if self.num_workers else ByTorch
 
     def _is_iterable(self) -> bool:
         return isinstance(self.dataset, data.IterableDataset)
