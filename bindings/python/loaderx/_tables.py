@@ -12,7 +12,8 @@ import numpy as np
 # The number of records of a Hugging Face dataset to read at a time, which is its own default.
 _HUB_ROWS = 1000
 
-__all__ = ['arrow_of', 'columns_of', 'export_arrow', 'find_columns', 'is_tensor', 'to_array']
+__all__ = ['arrow_of', 'columns_of', 'export_arrow', 'find_columns', 'is_frame', 'is_tensor',
+           'kind_of', 'to_array']
 
 
 def _class(module: str, name: str) -> Any:
@@ -25,6 +26,21 @@ def is_tensor(value: Any) -> bool:
     """Return whether `value` is a torch tensor."""
     tensor = _class('torch', 'Tensor')
     return tensor is not None and isinstance(value, tensor)
+
+
+def is_frame(value: Any) -> bool:
+    """Return whether `value` is a pandas DataFrame."""
+    frame = _class('pandas', 'DataFrame')
+    return frame is not None and isinstance(value, frame)
+
+
+def kind_of(value: Any) -> str:
+    """Return the name of a value's type, and its library if only pandas' type is a table."""
+    kind = type(value)
+    if kind.__name__ != 'DataFrame':
+        return kind.__name__
+    library = kind.__module__.partition('.')[0]
+    return f'a DataFrame of {library} (pass frame.to_pandas(), or a dict of arrays)'
 
 
 def to_array(value: Any, name: str) -> Any:
@@ -86,8 +102,7 @@ def find_columns(table: Any, name: str) -> Optional[Dict[str, Any]]:
 
     Return None for any other object.
     """
-    frame = _class('pandas', 'DataFrame')
-    if frame is not None and isinstance(table, frame):
+    if is_frame(table):
         if not table.columns.is_unique:
             raise ValueError(f'{name} has several columns of the same name')
         return {label: _of_series(table[label]) for label in table.columns}
@@ -104,9 +119,9 @@ def columns_of(table: Any, name: str) -> Dict[str, Any]:
         raise ValueError(f'{name} is empty, so its fields are unknown')
     columns = find_columns(table, name)
     if columns is None:
-        raise TypeError(f'{name} must be a dict of values by field, a list of dicts, a DataFrame, '
-                        f'the arrays of an .npz file or an Arrow table, not '
-                        f'{type(table).__name__}')
+        raise TypeError(f'{name} must be a dict of values by field, a list of dicts, a pandas '
+                        f'DataFrame, the arrays of an .npz file or an Arrow table, not '
+                        f'{kind_of(table)}')
     return columns
 
 

@@ -145,7 +145,7 @@ def test_a_slice_or_a_list_reads_several_records(images):
         N - 1, 0]
 
 
-@pytest.mark.parametrize('key', ['data', None, 1.5, (1, 2)], ids=str)
+@pytest.mark.parametrize('key', [b'data', None, 1.5, (1, 2)], ids=str)
 def test_a_key_is_an_index(images, key):
     with pytest.raises(TypeError, match='index must be an int'):
         (images + images)[key]
@@ -289,3 +289,97 @@ def test_an_npy_file_is_mapped_again(tmp_path, monkeypatch):
     again = pickle.loads(kept)
     assert isinstance(again.array, np.memmap) and again.shape == (1000, 100)
     assert len(pickle.loads(pickle.dumps(lx.NPDataset(np.zeros(5))))) == 5
+
+
+# ---- tables, and columns of combined datasets
+
+
+def tables(folder):
+    columns = {'x': np.arange(6), 'y': np.arange(12.).reshape(6, 2)}
+    np.savez(folder / 'table.npz', **columns)
+    made = [columns, [{'x': x, 'y': y} for x, y in zip(columns['x'], columns['y'])],
+            folder / 'table.npz', np.load(folder / 'table.npz')]
+    return columns, made
+
+
+def test_tables_can_be_combined(tmp_path):
+    columns, made = tables(tmp_path)
+    for table in made:
+        chosen = lx.SubsetDataset(table, [4, -1, 0])
+        both = lx.ConcatDataset([table, columns])
+        for one in chosen, pickle.loads(pickle.dumps(chosen)):
+            assert one[0]['x'] == 4 and one[1]['y'].tolist() == [10, 11]
+        for one in both, pickle.loads(pickle.dumps(both)):
+            assert len(one) == 12 and one.gather([3, 6])['x'].tolist() == [3, 0]
+        assert lx.Loader(both).explain(7)[0]['read'] == [
+            ('ndarray int64[6]', 1), ('ndarray float64[6, 2]', 1)]
+    with pytest.raises(TypeError, match=r"datasets\[1\]\['x'\] must be a loaderx dataset"):
+        lx.ConcatDataset([columns, {'x': 'a'.join, 'y': columns['y']}])
+
+
+def test_a_data_frame_can_be_combined():
+    pandas = pytest.importorskip('pandas')
+    frame = pandas.DataFrame({'x': np.arange(6), 'y': np.arange(6.)})
+    assert lx.SubsetDataset(frame, [2, 3])[1] == {'x': 3, 'y': 3.0}
+    assert lx.ConcatDataset([frame, frame])[11] == {'x': 5, 'y': 5.0}
+
+
+def test_a_frame_of_another_library_is_named(tmp_path):
+    class DataFrame:
+        __module__ = 'polars.dataframe.frame'
+
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
+        for use in lx.Loader, writer.extend, lambda frame: lx.SubsetDataset(frame, [0]):
+            with pytest.raises(TypeError, match=r'not a DataFrame of polars \(pass .*to_pandas'):
+                use(DataFrame())
+
+
+def combined(dataset):
+    chosen = [3, 7, 0, 29, 3]
+    both = lx.ConcatDataset([dataset, lx.SubsetDataset(dataset, chosen)])
+    return [(lx.SubsetDataset(dataset, chosen), chosen), (both, [*range(N), *chosen]),
+            (lx.SubsetDataset(both, [31, -1, 5]), [7, 3, 5])]
+
+
+def test_combined_datasets_have_columns(dataset):
+    for one, indices in combined(dataset):
+        assert list(one.keys()) == one._ipython_key_completions_() == list(dataset.fields)
+        columns = dict(one)
+        assert list(columns) == ['data', 'label', 'text'] and 'text' in one and 'x' not in one
+        for name, column in columns.items():
+            expected = dataset[name]
+            assert column.shape == (len(indices), *expected.shape[1:])
+            assert column.dtype == expected.dtype and column.field.dtype == expected.field.dtype
+            assert name in repr(column) and type(one).__name__ in repr(column)
+            assert np.array_equal(np.array(column), np.array(expected[indices], column.dtype))
+            assert all(same(column[i], expected[indices[i]]) for i in (0, 2, -1))
+            assert column.present().tolist() == expected.present(indices).tolist()
+            assert column.present([1, 0]).tolist() == expected.present(
+                [indices[1], indices[0]]).tolist()
+            assert len(list(column)) == len(indices)
+        with pytest.raises(KeyError, match="'x' not found: the fields are"):
+            one['x']
+        with pytest.raises(IndexError):
+            one['label'][len(indices)]
+    with pytest.raises(TypeError, match="is the column 'label' of a dataset"):
+        lx.Loader(lx.SubsetDataset(dataset, [1])['label'])
+
+
+def test_notebooks_show_combined_datasets(dataset):
+    for one, indices in combined(dataset):
+        page = one._repr_html_()
+        assert f'{type(one).__name__}: {len(indices)} records' in page
+        assert [page.count(f'<td>{word}</td>') for word in ('<em>missing</em>',)] == [
+            sum(dataset[i]['label'] is None for i in indices[:5])
+            + sum(TEXTS[i] is None for i in indices[:5])]
+        assert dataset[indices[1]]['text'] is None or dataset[indices[1]]['text'].decode() in page
+    assert 'data<br>' in lx.SubsetDataset(np.arange(3), [1])._repr_html_()
+
+
+def test_the_preview_of_combined_datasets_reads_no_large_values(tmp_path):
+    with lx.create(tmp_path / 'd', {'text': lx.Field(bytes), 'x': lx.Field('u1', (9000,))}) as w:
+        w.extend(text=[b'short', b'long' * 9000], x=np.zeros((2, 9000), 'u1'))
+    with lx.open(tmp_path / 'd') as ds:
+        page = lx.SubsetDataset(lx.ConcatDataset([ds, ds]), [2, 3])._repr_html_()
+    assert 'short' in page and '36,000 bytes' in page and 'longlong' not in page
+    assert page.count('9,000 bytes') == 2

@@ -163,3 +163,31 @@ def test_naming_the_default_collation_changes_nothing(stored):
     loader = lt.DataLoader(stored, 6, collate_fn=lt.default_collate, num_workers=2)
     assert same(list(loader), list(data.DataLoader(stored, 6)))
     assert type(iter(loader)).__name__ == 'Direct'
+
+
+@pytest.mark.parametrize('workers', [{}, {'num_workers': 2}, {'num_workers': 1, 'collate_fn': None,
+                                                            'workers': 'processes'}], ids=str)
+def test_tables_and_paths_are_datasets(tmp_path, workers):
+    columns = {'x': np.arange(6), 'y': np.arange(12.).reshape(6, 2)}
+    np.savez(tmp_path / 'table.npz', **columns)
+    np.save(tmp_path / 'x.npy', columns['x'])
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
+        writer.extend(x=columns['x'])
+    for table in columns, str(tmp_path / 'table.npz'), np.load(tmp_path / 'table.npz'):
+        batch = list(lt.DataLoader(table, 4, **workers))[1]
+        assert batch['x'].tolist() == [4, 5] and batch['y'].tolist() == [[8, 9], [10, 11]]
+    assert next(iter(lt.DataLoader(tmp_path / 'd', 3, **workers)))['x'].tolist() == [0, 1, 2]
+    assert next(iter(lt.DataLoader(str(tmp_path / 'x.npy'), 3, **workers))).tolist() == [0, 1, 2]
+    with pytest.raises(FileNotFoundError, match='nothing'):
+        lt.DataLoader('nothing')
+
+
+def test_a_data_frame_is_a_dataset():
+    pandas = pytest.importorskip('pandas')
+    frame = pandas.DataFrame({'x': np.arange(6), 'y': np.arange(6.)})
+    assert next(iter(lt.DataLoader(frame, 4, shuffle=False)))['x'].tolist() == [0, 1, 2, 3]
+
+
+def test_a_dict_of_numbers_is_read_as_in_torch():
+    records = {0: 'a', 1: 'b'}
+    assert list(lt.DataLoader(records)) == list(data.DataLoader(records)) == [['a'], ['b']]

@@ -7,7 +7,6 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from .. import _core
 from .._tables import to_array
 from ..field import Field
 from .compared import ComparedByValue
@@ -31,7 +30,7 @@ class Views(Dict[str, List[Any]]):
 
 
 class Column(ComparedByValue):
-    """One field of a dataset, which is indexed like an array of the values of all records.
+    """One field of a dataset or of a dataset built from others, which is indexed like an array of the values of all records.
 
     Indexing with an int returns one value: an array, a NumPy scalar, bytes, or None if the value is
     missing. Indexing with a slice, a sequence of ints or a mask returns several values, in the
@@ -58,7 +57,7 @@ class Column(ComparedByValue):
 
     __slots__ = ('_dataset', '_name', '_field')
 
-    def __init__(self, dataset: _core.Dataset, name: str, field: Field) -> None:
+    def __init__(self, dataset: Any, name: str, field: Field) -> None:
         self._dataset = dataset
         self._name = name
         self._field = field
@@ -121,7 +120,9 @@ class Column(ComparedByValue):
         return f'ds[{self._name!r}]'
 
     def __iter__(self) -> Iterator[Any]:
-        state = self._dataset._pin() if self._dataset.live else self._dataset
+        state = self._dataset
+        if getattr(state, 'live', False):
+            state = state._pin()
         for index in range(len(state)):
             yield state._get(self._name, index)
 
@@ -148,7 +149,10 @@ class Column(ComparedByValue):
         array of bool
             False for each record whose value is missing.
         """
-        return self._dataset._present(self._name, indices)
+        present: np.ndarray[Any, Any] = self._dataset._present(self._name, indices)
+        return present
 
     def __repr__(self) -> str:
-        return f'<loaderx.Column {self._name!r} of {self._dataset.path!r}: {self._field!r}>'
+        path = getattr(self._dataset, 'path', None)
+        source = f'a {type(self._dataset).__name__}' if path is None else repr(path)
+        return f'<loaderx.Column {self._name!r} of {source}: {self._field!r}>'

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import os
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
@@ -11,31 +13,50 @@ import numpy as np
 from .. import _core
 from .._tables import to_array
 from .dataset import Dataset
-from .records import Concatenable, Records, resolved
+from .records import Concatenable, Records
 from .source import core_of
 
 __all__ = ['ConcatDataset', 'SubsetDataset']
 
 
+def _kept(part: Any) -> Any:
+    """Return a part, to keep and to pickle: the arrays of an .npz file are read once."""
+    return dict(part) if isinstance(part, Mapping) else part
+
+
 def _readable(part: Any) -> Any:
-    """Return a dataset from which bytes fields can be read; if `part` is a path, open it."""
-    return Dataset(part) if isinstance(part, (str, bytes, os.PathLike)) else part
+    """Return a dataset from which bytes fields can be read; if `part` is a path to one, open it."""
+    if isinstance(part, (str, bytes, os.PathLike)) and os.path.isdir(part):
+        return Dataset(part)
+    return getattr(part, '_dataset', part)    # that of an ARDataset
 
 
-class ConcatDataset(Records):
+class _Parted(Records):
+    """A dataset whose records are those of other datasets."""
+
+    def _sizes(self, name: str, places: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+        sizes = super()._sizes(name, places)
+        for i, (part, place) in enumerate(map(self._part_at, places)):
+            if isinstance(part, (Dataset, Records)):    # values may be missing, or vary in length
+                sizes[i] = part._sizes(name, [place])[0]
+        return sizes
+
+
+class ConcatDataset(_Parted):
     """The concatenation of datasets, whose records are indexed one dataset after another.
 
     Parameters
     ----------
     datasets : sequence
-        The datasets: each is a `Dataset`, an `NPDataset`, an array, a path or a dataset of this
-        module. All datasets must have columns with the same names, dtypes and shapes.
+        The datasets: each is a `Dataset`, an `NPDataset`, an array, a path, a table (a dict of
+        arrays, a list of dicts, a pandas DataFrame or the arrays of an .npz file) or a dataset of
+        this module. All datasets must have columns with the same names, dtypes and shapes.
 
     Notes
     -----
     ``a + b`` concatenates two datasets. ``both[5]`` reads one record. ``both[:2]``,
     ``both[[0, 1]]`` and `gather` read several records, as a dict of arrays, but cannot read bytes
-    fields.
+    fields. ``both['data']`` is a `Column`, and notebooks show the first records, as of a `Dataset`.
 
     Examples
     --------
@@ -53,20 +74,19 @@ class ConcatDataset(Records):
             raise TypeError(
                 f'datasets must be a list or a tuple of datasets, not {type(datasets).__name__}'
             )
-        self.datasets = tuple(datasets)
+        self.datasets = tuple(map(_kept, datasets))
         if not self.datasets:
             raise ValueError('datasets is empty: pass at least one dataset')
         made = [core_of(one, f'datasets[{place}]') for place, one in enumerate(self.datasets)]
         self._source = _core.source_concat(tuple(core for core, _ in made))
+        self._ends = list(itertools.accumulate(core.length for core, _ in made))
         self._nameless = all(nameless for _, nameless in made)
 
-    def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
+    def _part_at(self, index: int) -> Tuple[Any, int]:
         if self._parts is None:
             self._parts = [_readable(one) for one in self.datasets]
-        ends = np.cumsum([len(part) for part in self._parts])
-        positions = resolved(indices, len(self))
-        return [self._parts[number][int(place - ends[number])]    # a negative index
-                for number, place in zip(np.searchsorted(ends, positions, 'right'), positions)]
+        number = bisect.bisect_right(self._ends, index)
+        return self._parts[number], index - (self._ends[number - 1] if number else 0)
 
     def _recipe(self) -> Any:
         return ConcatDataset, (self.datasets,)
@@ -78,13 +98,13 @@ class ConcatDataset(Records):
 Concatenable._concatenate = ConcatDataset
 
 
-class SubsetDataset(Records):
+class SubsetDataset(_Parted):
     """Selected records of a dataset, in any order; a record may occur more than once.
 
     Parameters
     ----------
-    dataset : Dataset, NPDataset, array, path or dataset of this module
-        The dataset.
+    dataset : Dataset, NPDataset, array, path, table or dataset of this module
+        The dataset; see `ConcatDataset`.
     indices : slice, mask, sequence or array of int
         The records, as in ``dataset['field'][indices]``. Each record uses 4 or 8 bytes of memory,
         and the dataset keeps `indices` as well. To select records with an order instead, use
@@ -101,18 +121,18 @@ class SubsetDataset(Records):
     _part: Any = None    # the dataset and the indices in it, for reading bytes fields
 
     def __init__(self, dataset: Any, indices: Any) -> None:
-        core, self._nameless = core_of(dataset, 'dataset')
-        self.dataset = dataset
+        self.dataset = _kept(dataset)
+        core, self._nameless = core_of(self.dataset, 'dataset')
         indices = to_array(indices, 'indices')
         self._source = _core.source_subset(core, indices)
         self._indices = indices
 
-    def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
+    def _part_at(self, index: int) -> Tuple[Any, int]:
         if self._part is None:
-            part = _readable(self.dataset)
-            self._part = part, np.arange(len(part))[self._indices]
+            length = core_of(self.dataset, 'dataset')[0].length
+            self._part = _readable(self.dataset), np.arange(length)[self._indices]
         part, chosen = self._part
-        return [part[int(place)] for place in chosen[resolved(indices, len(self))]]
+        return part, int(chosen[index])
 
     def _recipe(self) -> Any:
         return SubsetDataset, (self.dataset, self._indices)

@@ -11,7 +11,6 @@ from typing import Any, List, Mapping
 
 import numpy as np
 
-from .. import _core
 from ..errors import CorruptError
 from ..field import Field
 
@@ -26,7 +25,7 @@ _IMAGE = 256 << 10        # bytes: a larger image is not read
 _SIDES = 8, 64            # pixels of an image's side: the minimum, and the most that are shown
 
 
-def preview(dataset: _core.Dataset, fields: Mapping[str, Field]) -> str:
+def preview(dataset: Any, fields: Mapping[str, Field], kind: str = 'Dataset') -> str:
     """Return the first records of a dataset as HTML; large values are not read."""
     shown = list(fields.items())[:_COLUMNS]
     rows = range(min(len(dataset), _ROWS))
@@ -35,8 +34,9 @@ def preview(dataset: _core.Dataset, fields: Mapping[str, Field]) -> str:
                    for name, field in shown)
     body = ''.join(f'<tr><th>{row}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
                    for row, cells in zip(rows, zip(*columns)))
-    path = html.escape(dataset.path.encode('utf-8', 'replace').decode())
-    return (f'<div><p>Dataset <code>{path}</code>: {len(dataset):,} records'
+    path = getattr(dataset, 'path', '').encode('utf-8', 'replace').decode()
+    name = f' <code>{html.escape(path)}</code>' if path else ''
+    return (f'<div><p>{html.escape(kind)}{name}: {len(dataset):,} records'
             f'{_omissions(len(dataset), len(fields))}</p><table><thead><tr><th></th>{head}</tr>'
             f'</thead><tbody>{body}</tbody></table></div>')
 
@@ -48,7 +48,7 @@ def _omissions(records: int, fields: int) -> str:
     return f' ({", ".join(omitted)})' if omitted else ''
 
 
-def _column(dataset: _core.Dataset, name: str, field: Field, rows: range) -> List[str]:
+def _column(dataset: Any, name: str, field: Field, rows: range) -> List[str]:
     """Return the cells of a field."""
     try:
         sizes = dataset._sizes(name, rows).tolist()
@@ -57,7 +57,7 @@ def _column(dataset: _core.Dataset, name: str, field: Field, rows: range) -> Lis
     return [_cell(dataset, name, field, row, size) for row, size in zip(rows, sizes)]
 
 
-def _cell(dataset: _core.Dataset, name: str, field: Field, row: int, size: int) -> str:
+def _cell(dataset: Any, name: str, field: Field, row: int, size: int) -> str:
     if size < 0:
         return '<em>missing</em>'
     if size > (_IMAGE if _is_image(field) else _VALUE):

@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
-from typing import (Any, Callable, ClassVar, Dict, Iterable, List, Mapping, Optional, Sequence,
-                    Tuple, Type, cast)
+from typing import (Any, Callable, ClassVar, Dict, Iterable, KeysView, List, Mapping, Optional,
+                    Sequence, Tuple, Type, cast)
 
 import numpy as np
 
 from .. import _core
-from .._tables import is_tensor
+from .._tables import is_tensor, to_array
+from ..field import Field
+from .column import Column
+from .preview import preview
 
 __all__ = ['BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of', 'records_of',
            'resolved', 'selects_several', 'with_none']
@@ -107,7 +111,23 @@ class Records(Concatenable):
         return self._source.length
 
     def __contains__(self, key: object) -> bool:
-        return has_field(self, (name for name, _, _ in self._source.columns), key)
+        return has_field(self, self.keys(), key)
+
+    @property
+    def fields(self) -> Dict[str, Field]:
+        """The fields by name: those of the records or, if these are arrays, the field ``data``."""
+        return {name: Field(bytes if dtype is None else dtype, shape)
+                for name, dtype, shape in self._source.columns}
+
+    def keys(self) -> KeysView[str]:
+        """Return the names of the fields, so that ``dict()`` makes a dict of their columns."""
+        return self.fields.keys()
+
+    def _ipython_key_completions_(self) -> List[str]:
+        return list(self.fields)
+
+    def _repr_html_(self) -> str:
+        return preview(self, self.fields, type(self).__name__)
 
     def gather(self, indices: Any, fields: Optional[Sequence[str]] = None) -> Dict[str, Any]:
         """Read records in the order of the indices.
@@ -138,7 +158,7 @@ class Records(Concatenable):
     def _chosen(self, fields: Sequence[str]) -> Any:
         if isinstance(fields, (str, bytes)):
             raise TypeError('fields must be a sequence of names, not a single name')
-        known = [name for name, _, _ in self._source.columns]
+        known = list(self.fields)
         for name in fields:
             if name not in known:
                 raise KeyError(f'field {name!r} not found: the fields are {known}')
@@ -148,16 +168,19 @@ class Records(Concatenable):
         """Return a record: a dict by field name, or an array if the column has no name.
 
         For a slice, a list of ints or a mask, return several records: a dict of arrays or, if the
-        column has no name, an array.
+        column has no name, an array. For the name of a field, return its `Column`.
         """
+        if isinstance(index, str):
+            name, = self._chosen([index])
+            return Column(self, name, self.fields[name])
         if selects_several(index):
             columns = self.gather(index)
             return next(iter(columns.values())) if self._nameless else columns
         try:
             place = operator.index(index)
         except TypeError:
-            raise TypeError('index must be an int, a slice, a list of ints or a mask, not '
-                            f'{type(index).__name__}') from None
+            raise TypeError('index must be an int, a slice, a list of ints, a mask or the name of '
+                            f'a field, not {type(index).__name__}') from None
         return self._read_together([place])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
@@ -185,9 +208,45 @@ class Records(Concatenable):
                       if name not in _RECREATED}
         return _remake, (type(self), self._recipe(), attributes)
 
+    def _part_at(self, index: int) -> Tuple[Any, int]:
+        """Return the underlying dataset that has a record, and the index of the record in it."""
+        raise TypeError(f'{type(self).__name__} has bytes fields: read them from its Dataset')
+
     def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
         """Read records that have bytes fields from the underlying datasets."""
-        raise TypeError(f'{type(self).__name__} has bytes fields: read them from its Dataset')
+        places = map(self._part_at, resolved(indices, len(self)).tolist())
+        return [part[place] for part, place in places]
+
+    # ---- for Column and for the preview
+
+    def _get(self, name: str, key: Any) -> Any:
+        """Return the value of a field at an index, or the values at several indices."""
+        varies = self.fields[name].dtype is bytes
+        if not selects_several(key):
+            place, = resolved([key], len(self)).tolist()
+            if varies:
+                part, place = self._part_at(place)
+                return part._get(name, place)
+            lacking: Dict[str, Any] = {}
+            values = self._source.gather([place], (name,), lacking)[name]
+            return None if name in lacking and not lacking[name][0] else values[0]
+        if not varies:
+            return self.gather(key, (name,))[name]
+        return [self._get(name, place) for place in self._places(key)]
+
+    def _present(self, name: str, key: Any) -> np.ndarray[Any, Any]:
+        """Return which records have a value of a field."""
+        return self._sizes(name, self._places(key)) >= 0
+
+    def _places(self, key: Any) -> List[int]:
+        places: List[int] = np.arange(len(self))[to_array(key, 'index')].tolist()
+        return places
+
+    def _sizes(self, name: str, places: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the sizes of values in bytes, without reading them; -1 for a missing value."""
+        field = self.fields[name]
+        size = np.dtype(field.dtype).itemsize * math.prod(field.shape)
+        return np.full(len(places), size, np.int64)
 
 
 def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:

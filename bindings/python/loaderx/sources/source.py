@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import _core
-from .._tables import find_columns, is_tensor, to_array
+from .._tables import find_columns, is_tensor, kind_of, to_array
 from .arrays import NPDataset
 from .column import Column
 from .dataset import Dataset
@@ -40,7 +40,7 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
     return _core.source_array(array, array.dtype.name)
 
 
-def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
+def _core_of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
     """Return a source for one dataset, array or path, and whether its column has no name."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return _core.source_open(source), not os.path.isdir(source)
@@ -60,7 +60,7 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
         return _core.source_dataset(dataset), False
     raise TypeError(
         f'{name} must be a loaderx dataset, an array, a tensor, a path, a table, or '
-        f'a tuple or dict of these, not {type(source).__name__}; loaderx.torch.DataLoader '
+        f'a tuple or dict of these, not {kind_of(source)}; loaderx.torch.DataLoader '
         'reads any dataset of torch'
     )
 
@@ -86,7 +86,7 @@ def zip_sources(
     sources: Sequence[Any], names: Sequence[Optional[str]], arguments: Sequence[str]
 ) -> _core.Source:
     """Combine the columns of sources of equal length; names apply to sources with one column."""
-    made = [core_of(one, argument)[0] for one, argument in zip(sources, arguments)]
+    made = [_core_of_one(one, argument)[0] for one, argument in zip(sources, arguments)]
     return _zip(made, names, ' and '.join(arguments), arguments)
 
 
@@ -120,8 +120,8 @@ def _columns(source: Any, what: str) -> Optional[Dict[str, Any]]:
             for name, column in columns.items()}
 
 
-def as_source(source: Any, what: str = 'source') -> _core.Source:
-    """Return the source that the caller's argument describes."""
+def core_of(source: Any, what: str) -> Tuple[_core.Source, bool]:
+    """Return the source that an argument describes, and whether its only column has no name."""
     columns = _columns(source, what)
     if columns is not None:
         source = columns
@@ -131,16 +131,16 @@ def as_source(source: Any, what: str = 'source') -> _core.Source:
             if not isinstance(name, str):
                 raise TypeError(f'{what} must have names of type str, not {type(name).__name__}')
         shown = [f'{what}[{name!r}]' for name in source]
-        made = [core_of(one, name)[0] for one, name in zip(source.values(), shown)]
-        return _zip(made, list(source), what, shown)
+        made = [_core_of_one(one, name)[0] for one, name in zip(source.values(), shown)]
+        return _zip(made, list(source), what, shown), False
     if not isinstance(source, (tuple, list)):
-        return core_of(source, what)[0]
+        return _core_of_one(source, what)
     if not source:
         raise ValueError(f'{what} is empty: pass at least one source')
     cores: List[_core.Source] = []
     names: List[Optional[str]] = []
     for place, one in enumerate(source):
-        core, nameless = core_of(one, f'{what}[{place}]')
+        core, nameless = _core_of_one(one, f'{what}[{place}]')
         if nameless and place >= len(PLACES):
             raise ValueError(
                 f'{what}[{place}]: only the first two arrays of a tuple get names: use a dict, '
@@ -148,4 +148,9 @@ def as_source(source: Any, what: str = 'source') -> _core.Source:
             )
         cores.append(core)
         names.append(PLACES[place] if nameless else None)
-    return _zip(cores, names, what, [f'{what}[{place}]' for place in range(len(cores))])
+    return _zip(cores, names, what, [f'{what}[{place}]' for place in range(len(cores))]), False
+
+
+def as_source(source: Any, what: str = 'source') -> _core.Source:
+    """Return the source that the caller's argument describes."""
+    return core_of(source, what)[0]

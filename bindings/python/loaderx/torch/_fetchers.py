@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+import os
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
 from torch.utils import data
 
 from .. import _core
+from .._tables import is_frame
 from ..sources.records import Records
 from ..sources import Dataset, NPDataset
 from ..sources.source import as_source, core_of
@@ -33,7 +35,7 @@ Found = Tuple[_core.Source, bool]
 
 
 class Together(Records):
-    """Datasets of equal length that are read side by side, as a `Loader` reads a tuple."""
+    """A table, or datasets of equal length that are read side by side, as a `Loader` reads them."""
 
     def __init__(self, datasets: Any) -> None:
         self.datasets = datasets
@@ -45,11 +47,21 @@ class Together(Records):
 
 
 def together(dataset: Any) -> Any:
-    """Convert a tuple or list of loaderx datasets to one dataset; leave other objects unchanged."""
-    if isinstance(dataset, (tuple, list)) and dataset and all(isinstance(one, _KINDS)
-                                                              for one in dataset):
-        return Together(tuple(dataset))
-    return dataset
+    """Convert what a `Loader` reads, but torch does not, to a dataset of records.
+
+    These are tuples and lists of loaderx datasets, tables, and paths. torch itself reads a list of
+    dicts, and a dict with other keys than names.
+    """
+    if isinstance(dataset, (str, bytes, os.PathLike)):
+        if os.path.isdir(dataset):
+            return Dataset(dataset)
+        return (Together(dataset) if os.fsdecode(dataset).endswith('.npz') else
+                NPDataset(dataset))
+    if isinstance(dataset, Mapping) and dataset and all(isinstance(one, str) for one in dataset):
+        return Together(dict(dataset))
+    several = isinstance(dataset, (tuple, list)) and dataset and all(
+        isinstance(one, _KINDS) for one in dataset)
+    return Together(dataset) if several or is_frame(dataset) else dataset
 
 
 def is_ours(dataset: Any) -> bool:
