@@ -26,21 +26,25 @@ LX_BEGIN_DECLS
  *
  * These types of columns have fields:
  * - bool, integers and floats: a scalar of the same dtype;
- * - dates, times, timestamps and durations: an int64 scalar, in the unit of the column;
- * - strings (as UTF-8) and binary values, also in their large and view forms: #LX_BYTES;
- * - fixed-size binary values: #LX_BYTES, or an array of uint8;
- * - fixed-size lists of bool, integers, floats or such lists: an array of that dtype and shape;
- * - lists of varying length: an array, if each list has the length of the array;
+ * - dates and timestamps: a datetime64 scalar in the unit of the column, or an int64 scalar. date64
+ *   has milliseconds; a timestamp with a time zone counts from 1970-01-01 in UTC;
+ * - times of the day and durations: an int64 scalar, in the unit of the column;
+ * - strings, also in their large and view forms: #LX_STR, #LX_JSON or #LX_BYTES;
+ * - binary values, also in their large and view forms, and fixed-size binary values: #LX_BYTES,
+ *   #LX_IMAGE, #LX_STR or #LX_JSON; fixed-size ones also an array of uint8;
+ * - fixed-size lists of numbers, times or such lists: an array of that dtype and shape;
+ * - lists of varying length: a ragged field, or an array, if each list has the length of the array;
  * - dictionaries: as for the type of the values;
  * - null: any field; all values are missing.
  *
  * A column of any other type, such as a decimal, a struct, a map or a union, has no field type; the
  * error names the column.
  *
- * Scalars may also become scalars of a wider dtype that can represent all of their values: an int64
- * field can take a column of int8, uint32 or int64. A flat list may have the number of elements of
- * an array with several dimensions. A null becomes a missing value, but an array cannot contain
- * nulls.
+ * Numbers may also become numbers of a wider dtype that can represent all of them: an int64 field
+ * can take a column of int8, uint32 or int64. A flat list may have the number of elements of an
+ * array with several dimensions. A null becomes a missing value, but an array cannot contain nulls.
+ * Texts and JSON are checked. Arrow has no type for #LX_BFLOAT16, #LX_FLOAT8_E4M3FN,
+ * #LX_FLOAT8_E5M2 and complex numbers, so only a column of nulls fits fields of these types.
  *
  * @code
  * struct ArrowSchema columns;
@@ -120,8 +124,9 @@ struct ArrowArrayStream {
 #endif
 
 /**
- * Adds a field for each column of an Arrow table. A binary or string column becomes a #LX_BYTES
- * field, a fixed-size binary column, too.
+ * Adds a field for each column of an Arrow table. A binary column becomes a #LX_BYTES field, a
+ * fixed-size binary column, too; a string column becomes #LX_STR, a date or a timestamp datetime64,
+ * and a column of lists that vary in length a ragged field.
  *
  * @param[in] schema       A schema from lx_schema_new().
  * @param[in] columns      The type of the table: a struct with a child for each column. The call
@@ -131,8 +136,8 @@ struct ArrowArrayStream {
  * @param[out] error       Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The fields were added, in the order of the columns.
- * @retval LX_ERR_UNSUPPORTED  A column has no field type, or its lists vary in length; the error
- *                             names it. Or this library was built without the compression.
+ * @retval LX_ERR_UNSUPPORTED  A column has no field type; the error names it. Or this library was
+ *                             built without the compression.
  * @retval LX_ERR_ARGUMENT     @p columns is not a valid struct type, a name is not valid as the
  *                             name of a field, or a pointer is NULL.
  * @retval LX_ERR_EXISTS       Two fields would have the same name.
@@ -160,8 +165,9 @@ LX_API lx_status lx_schema_add_arrow(lx_schema *schema, const struct ArrowSchema
  * @retval LX_ERR_MISMATCH     A column has no field, a field has no column, or the type or a value
  *                             of a column does not fit its field; nothing was appended.
  * @retval LX_ERR_UNSUPPORTED  A column has a type that has no field type; nothing was appended.
- * @retval LX_ERR_ARGUMENT     The arrays are invalid, for example because offsets decrease, or a
- *                             pointer is NULL; nothing was appended.
+ * @retval LX_ERR_ARGUMENT     The arrays are invalid, for example because offsets decrease, a text
+ *                             is not valid UTF-8 or JSON, or a pointer is NULL; nothing was
+ *                             appended.
  * @return Otherwise, any status that lx_writer_extend() returns.
  */
 LX_API lx_status lx_writer_append_arrow(lx_writer *writer, const struct ArrowSchema *columns,
@@ -172,8 +178,10 @@ LX_API lx_status lx_writer_append_arrow(lx_writer *writer, const struct ArrowSch
  * Opens a stream of records as Arrow arrays. Each array is gathered when the stream is read, from
  * the snapshot that @p dataset has now. Values are copied once, to the buffers of the array.
  *
- * Missing values become nulls. #LX_BYTES becomes large binary. A field with a shape becomes a
- * fixed-size list, nested for each dimension.
+ * Missing values become nulls. #LX_BYTES and #LX_IMAGE become large binary, #LX_STR and #LX_JSON
+ * large string. datetime64[D] becomes date32, the other datetime64 types a timestamp without a time
+ * zone, and NaT null. A field with a shape becomes a fixed-size list, nested for each dimension;
+ * the first dimension of a ragged field becomes a large list.
  *
  * @param[in]  dataset      The dataset, which may be closed before the stream is released.
  * @param[in]  fields       @p field_count positions in the schema; NULL for all fields. The call
@@ -193,8 +201,9 @@ LX_API lx_status lx_writer_append_arrow(lx_writer *writer, const struct ArrowSch
  *
  * @retval LX_OK               The stream was opened.
  * @retval LX_ERR_RANGE        An index is not less than the length.
- * @retval LX_ERR_UNSUPPORTED  A field has complex numbers, for which Arrow has no type; the error
- *                             names it.
+ * @retval LX_ERR_UNSUPPORTED  A field has complex numbers, bfloat16 or float8, for which Arrow has
+ *                             no type; the error names it. Leave the field out, or convert it with
+ *                             lx_writer_convert_field(), for example to float32.
  * @retval LX_ERR_ARGUMENT     A field does not exist, or a pointer is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
  * @return Otherwise, if @p dataset is live, any status that lx_dataset_refresh() returns.

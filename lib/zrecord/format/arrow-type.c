@@ -7,8 +7,11 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "zrecord/format/schema.h"
 
-/* All types. The first row with a dtype is the one for values that leave the library. */
+/* All types. Columns become fields of the dtype of the first row with their format; values of a
+ * field leave the library in the format of the first row with its dtype. A dtype without a row, such
+ * as bfloat16, has no type in Arrow. */
 /* clang-format off */
 static const lx__arrow_format formats[] = {
     {"n",    "null",              LX__ARROW_NULLS,       LX_BYTES,   LX_BYTES},
@@ -26,21 +29,21 @@ static const lx__arrow_format formats[] = {
     {"g",    "float64",           LX__ARROW_FIXED,       LX_FLOAT64, LX_FLOAT64},
     {"Z",    "large binary",      LX__ARROW_OFFSETS64,   LX_BYTES,   LX_BYTES},
     {"z",    "binary",            LX__ARROW_OFFSETS32,   LX_BYTES,   LX_BYTES},
-    {"u",    "string",            LX__ARROW_OFFSETS32,   LX_BYTES,   LX_BYTES},
-    {"U",    "large string",      LX__ARROW_OFFSETS64,   LX_BYTES,   LX_BYTES},
     {"vz",   "binary view",       LX__ARROW_VIEWS,       LX_BYTES,   LX_BYTES},
-    {"vu",   "string view",       LX__ARROW_VIEWS,       LX_BYTES,   LX_BYTES},
+    {"U",    "large string",      LX__ARROW_OFFSETS64,   LX_BYTES,   LX_STR},
+    {"u",    "string",            LX__ARROW_OFFSETS32,   LX_BYTES,   LX_STR},
+    {"vu",   "string view",       LX__ARROW_VIEWS,       LX_BYTES,   LX_STR},
     {"w:",   "fixed-size binary", LX__ARROW_BLOCKS,      LX_UINT8,   LX_BYTES},
-    {"tdD",  "date32",            LX__ARROW_FIXED,       LX_INT32,   LX_INT64},
-    {"tdm",  "date64",            LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
+    {"tdD",  "date32",            LX__ARROW_FIXED,       LX_INT32,   LX_DATETIME64_D},
+    {"tss:", "timestamp",         LX__ARROW_FIXED,       LX_INT64,   LX_DATETIME64_S},
+    {"tsm:", "timestamp",         LX__ARROW_FIXED,       LX_INT64,   LX_DATETIME64_MS},
+    {"tsu:", "timestamp",         LX__ARROW_FIXED,       LX_INT64,   LX_DATETIME64_US},
+    {"tsn:", "timestamp",         LX__ARROW_FIXED,       LX_INT64,   LX_DATETIME64_NS},
+    {"tdm",  "date64",            LX__ARROW_FIXED,       LX_INT64,   LX_DATETIME64_MS},
     {"tts",  "time32",            LX__ARROW_FIXED,       LX_INT32,   LX_INT64},
     {"ttm",  "time32",            LX__ARROW_FIXED,       LX_INT32,   LX_INT64},
     {"ttu",  "time64",            LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
     {"ttn",  "time64",            LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
-    {"tss:", "timestamp",         LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
-    {"tsm:", "timestamp",         LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
-    {"tsu:", "timestamp",         LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
-    {"tsn:", "timestamp",         LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
     {"tDs",  "duration",          LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
     {"tDm",  "duration",          LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
     {"tDu",  "duration",          LX__ARROW_FIXED,       LX_INT64,   LX_INT64},
@@ -59,6 +62,9 @@ static const lx__arrow_format formats[] = {
     {"+r",   "run-end encoded",   LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
     {"+vl",  "list view",         LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
     {"+vL",  "large list view",   LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
+    /* Rows that only choose how values leave the library. */
+    {"U",    "large string",      LX__ARROW_OFFSETS64,   LX_BYTES,   LX_JSON},
+    {"Z",    "large binary",      LX__ARROW_OFFSETS64,   LX_BYTES,   LX_IMAGE},
 };
 /* clang-format on */
 
@@ -253,13 +259,14 @@ static void describe(char text[DESCRIPTION], const char *list, const char *name,
     int used = snprintf(text, DESCRIPTION, "%s%s%s", list != NULL ? list : "",
                         list != NULL ? " of " : "", name);
     for (size_t i = 0; i < ndim && used < DESCRIPTION; i++)
-        used += snprintf(text + used, (size_t)(DESCRIPTION - used), "%s%llu", i == 0 ? " [" : ", ",
-                         (unsigned long long)shape[i]);
+        used += shape[i] == LX_NONE ? snprintf(text + used, (size_t)(DESCRIPTION - used), " [any")
+                                    : snprintf(text + used, (size_t)(DESCRIPTION - used), "%s%llu",
+                                               i == 0 ? " [" : ", ", (unsigned long long)shape[i]);
     if (ndim != 0 && used < DESCRIPTION)
         snprintf(text + used, (size_t)(DESCRIPTION - used), "]");
 }
 
-/** Whether a scalar of type @p to can represent all scalars of type @p from. */
+/** Whether a number of dtype @p to can represent all numbers of dtype @p from. */
 static bool widens(lx_dtype from, lx_dtype to)
 {
     if (from == to || (from == LX_FLOAT32 && to == LX_FLOAT64))
@@ -268,28 +275,47 @@ static bool widens(lx_dtype from, lx_dtype to)
            (is_signed(to) || !is_signed(from));
 }
 
-static bool same_shape(const uint64_t *a, const uint64_t *b, size_t ndim)
+static bool same_extents(const uint64_t *a, const uint64_t *b, size_t ndim)
 {
     return ndim == 0 || memcmp(a, b, ndim * sizeof *a) == 0;
 }
 
-static bool fits_numbers(const lx__arrow_type *type, const lx_field *field)
+/** Whether values with the shape of the type may become values of a ragged field. */
+static bool fits_ragged(const lx__arrow_type *type, const lx_field *field)
 {
-    size_t size = lx_dtype_get_size(type->format->stored);
+    if (type->list != NULL)
+        return type->ndim + 1 == field->ndim &&
+               same_extents(type->shape, field->shape + 1, type->ndim);
+    return type->ndim == field->ndim &&
+           same_extents(type->shape + 1, field->shape + 1, type->ndim - 1) &&
+           type->items * lx_dtype_get_size(field->dtype) <= LX_MAX_VALUE;
+}
+
+/** Whether values with the shape of the type may become values of a dense field. */
+static bool fits_dense(const lx__arrow_type *type, const lx_field *field)
+{
     if (type->list == NULL && type->ndim == 0)
-        return field->ndim == 0 && widens(type->format->stored, field->dtype);
-    if (type->format->stored != field->dtype || field->ndim == 0)
+        return field->ndim == 0;
+    if (field->ndim == 0)
         return false;
     if (type->list != NULL) /* the first extent is the length of each list */
         return type->ndim == 0 || (field->ndim == type->ndim + 1 &&
-                                   same_shape(type->shape, field->shape + 1, type->ndim));
-    return type->items * size == field->size &&
+                                   same_extents(type->shape, field->shape + 1, type->ndim));
+    return type->items * lx_dtype_get_size(field->dtype) == field->size &&
            (type->ndim == 1 ||
-            (type->ndim == field->ndim && same_shape(type->shape, field->shape, type->ndim)));
+            (type->ndim == field->ndim && same_extents(type->shape, field->shape, type->ndim)));
+}
+
+static bool fits_numbers(const lx__arrow_type *type, const lx_field *field)
+{
+    if (type->format->dtype != field->dtype && !widens(type->format->stored, field->dtype))
+        return false;
+    return lx__field_is_ragged(field) ? fits_ragged(type, field) : fits_dense(type, field);
 }
 
 static bool fits(const lx__arrow_type *type, const lx_field *field)
 {
+    bool bytes = lx_dtype_is_bytes(field->dtype);
     switch (type->format->layout) {
     case LX__ARROW_NULLS:
         return true;
@@ -297,9 +323,9 @@ static bool fits(const lx__arrow_type *type, const lx_field *field)
     case LX__ARROW_FIXED:
         return fits_numbers(type, field);
     case LX__ARROW_BLOCKS:
-        return field->dtype == LX_BYTES || (field->dtype == LX_UINT8 && field->size == type->items);
-    default:
-        return field->dtype == LX_BYTES;
+        return bytes || (field->dtype == LX_UINT8 && field->size == type->items);
+    default: /* text is not an image, but may be the path of one */
+        return bytes && (type->format->dtype != LX_STR || field->dtype != LX_IMAGE);
     }
 }
 
@@ -312,8 +338,10 @@ lx_status lx__arrow_type_check(const lx__arrow_type *type, const lx_field *field
              type->ndim);
     describe(expected, NULL, lx_dtype_get_name(field->dtype), field->shape, field->ndim);
     return lx_fail(error, LX_ERR_MISMATCH,
-                   "the column has the Arrow type %s, but the field is %s: cast the column", found,
-                   expected);
+                   "the column has the Arrow type %s, but the field is %s: %s", found, expected,
+                   lx__arrow_format_for(field->dtype) != NULL
+                       ? "cast the column"
+                       : "Arrow has no such type, so append the values without Arrow");
 }
 
 /* ---- fields for columns */
@@ -321,20 +349,18 @@ lx_status lx__arrow_type_check(const lx__arrow_type *type, const lx_field *field
 static lx_status add_field_of_type(lx_schema *schema, const char *name, const lx__arrow_type *type,
                                    lx_compression compression, lx_error *error)
 {
-    if (type->list != NULL)
-        return lx_fail(error, LX_ERR_UNSUPPORTED,
-                       "there is no field type for lists that vary in length: cast the column to a "
-                       "fixed-size list or leave it out");
     if (type->format->layout == LX__ARROW_NULLS)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "the column contains only nulls, so its type is unknown: cast the column or "
                        "leave it out");
     lx_dtype dtype = type->format->dtype;
-    if (dtype == LX_BYTES) /* which have no shape, even if all have the same size */
+    if (lx_dtype_is_bytes(dtype)) /* which have no shape, even if all have the same size */
         return lx_schema_add_field(schema, name, dtype, NULL, 0, compression, error);
-    if (type->ndim != 0)
-        dtype = type->format->stored; /* only scalars are widened */
-    return lx_schema_add_field(schema, name, dtype, type->shape, type->ndim, compression, error);
+    uint64_t shape[LX_MAX_NDIM + 1] = {LX_NONE};
+    memcpy(shape + 1, type->shape, sizeof type->shape);
+    bool ragged = type->list != NULL;
+    return lx_schema_add_field(schema, name, dtype, ragged ? shape : shape + 1, type->ndim + ragged,
+                               compression, error);
 }
 
 static lx_status add_field(lx_schema *schema, const struct ArrowSchema *column,

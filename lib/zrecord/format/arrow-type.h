@@ -53,13 +53,19 @@ lx_status lx__arrow_type_parse(const struct ArrowSchema *column, lx__arrow_type 
  * vary, remain to be checked. */
 lx_status lx__arrow_type_check(const lx__arrow_type *type, const lx_field *field, lx_error *error);
 
+/** Whether elements of @p dtype are times, of which NaT stands for none. */
+static inline bool lx__arrow_is_time(lx_dtype dtype)
+{
+    return dtype >= LX_DATETIME64_D && dtype <= LX_DATETIME64_NS;
+}
+
 /** Fails on a big-endian machine, because values of fields are little-endian. */
 lx_status lx__arrow_machine_check(lx_error *error);
 
 /** Fails unless @p columns is a struct type with children. */
 lx_status lx__arrow_struct_check(const struct ArrowSchema *columns, lx_error *error);
 
-/** Returns the format in which values of @p dtype leave the library; NULL if Arrow has none. */
+/** Returns the format in which elements of @p dtype leave the library; NULL if Arrow has none. */
 const lx__arrow_format *lx__arrow_format_for(lx_dtype dtype);
 
 #endif

@@ -37,14 +37,15 @@ static const lx_field *field_at(const records *r, size_t i)
 
 /* ---- types */
 
-/** Makes the type of a field: a fixed-size list for each dimension, and the elements. */
+/** Makes the type of a field: a list for each dimension, and the elements. */
 static lx_status make_type(struct ArrowSchema *schema, const lx_field *field, lx_error *error)
 {
     const char *name = field->name;
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < field->ndim; i++) {
-        char format[32];
-        snprintf(format, sizeof format, "+w:%llu", (unsigned long long)field->shape[i]);
+        char format[32] = "+L";
+        if (field->shape[i] != LX_NONE)
+            snprintf(format, sizeof format, "+w:%llu", (unsigned long long)field->shape[i]);
         status = lx__arrow_schema_make(schema, format, name, 1, error);
         if (status == LX_OK)
             schema = schema->children[0];
@@ -104,27 +105,6 @@ static lx_status set_valid(struct ArrowArray *array, const uint8_t *present, lx_
     return LX_OK;
 }
 
-/** Makes a column of bytes. @p present is scratch memory. */
-static lx_status make_bytes(const records *r, size_t field, const uint64_t *indices, size_t count,
-                            uint8_t *present, struct ArrowArray *array, lx_error *error)
-{
-    lx_status status = lx__arrow_array_make(array, count, 3, 0, error);
-    if (status != LX_OK)
-        return status;
-    uint64_t *offsets = lx__arrow_array_allocate(array, 1, (count + 1) * sizeof *offsets);
-    if (offsets == NULL)
-        return fail_memory(error);
-    status = lx_dataset_get_sizes(r->dataset, field, indices, count, offsets, present, error);
-    if (status == LX_OK)
-        status = set_valid(array, present, error);
-    if (status != LX_OK)
-        return status;
-    void *data = lx__arrow_array_allocate(array, 2, offsets[count]);
-    if (data == NULL)
-        return fail_memory(error);
-    return lx_dataset_gather_bytes(r->dataset, field, indices, count, offsets, data, error);
-}
-
 /** Finds the present values of a dense field. */
 static lx_status mark_present(const records *r, size_t field, const uint64_t *indices, size_t count,
                               uint8_t *present, lx_error *error)
@@ -144,22 +124,76 @@ static lx_status mark_present(const records *r, size_t field, const uint64_t *in
     return status;
 }
 
-/** Makes the array of the elements of @p count dense values. */
-static lx_status make_elements(const records *r, size_t position, const uint64_t *indices,
-                               size_t count, struct ArrowArray *array, lx_error *error)
+/** Stores days as Arrow's date32, in the same memory. */
+static lx_status narrow_days(const lx_field *field, uint8_t *days, uint64_t count, lx_error *error)
 {
-    const lx_field *field = &lx__schema_field(r->dataset->schema, position)->shown;
-    uint64_t size;
-    uint8_t *data = NULL;
-    if (lx__multiply_fits(count, field->size, &size))
-        data = lx__arrow_array_allocate(array, 1, size);
-    if (data == NULL)
+    for (uint64_t i = 0; i < count; i++) {
+        int64_t day;
+        memcpy(&day, days + i * sizeof day, sizeof day);
+        int32_t narrow = (int32_t)day;
+        if (day != INT64_MIN && narrow != day) {
+            lx_status status =
+                lx_fail(error, LX_ERR_UNSUPPORTED,
+                        "day %lld since 1970 does not fit into Arrow's date32: leave "
+                        "the record or the field out",
+                        (long long)day);
+            lx_error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
+            return status;
+        }
+        memcpy(days + i * sizeof narrow, &narrow, sizeof narrow);
+    }
+    return LX_OK;
+}
+
+/** Marks the times that are NaT as not present. */
+static void mark_times(const uint8_t *times, uint64_t count, uint8_t *present)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        int64_t time;
+        memcpy(&time, times + i * sizeof time, sizeof time);
+        present[i] = present[i] && time != INT64_MIN;
+    }
+}
+
+/** Gives elements of a field the form that Arrow specifies: bits for bool, and null for NaT.
+ * @p present is NULL for elements of lists; it marks scalars that are present. */
+static lx_status finish_elements(const lx_field *field, struct ArrowArray *array, uint8_t *data,
+                                 uint8_t *present, lx_error *error)
+{
+    uint64_t count = (uint64_t)array->length;
+    lx_status status = LX_OK;
+    if (field->dtype == LX_BOOL)
+        pack(data, count, data);
+    if (!lx__arrow_is_time(field->dtype))
+        return present != NULL ? set_valid(array, present, error) : LX_OK;
+    uint8_t *marks = present;
+    if (marks == NULL && (marks = lx__alloc((size_t)count)) == NULL)
         return fail_memory(error);
-    lx_status status = lx_dataset_gather(r->dataset, position, indices, count, data,
-                                         (size_t)field->size, error);
-    if (status == LX_OK && field->dtype == LX_BOOL)
-        pack(data, size, data);
+    if (present == NULL)
+        memset(marks, 1, (size_t)count);
+    mark_times(data, count, marks);
+    status = set_valid(array, marks, error);
+    if (present == NULL)
+        lx__free(marks);
+    if (status == LX_OK && field->dtype == LX_DATETIME64_D)
+        status = narrow_days(field, data, count, error);
     return status;
+}
+
+/** Makes the fixed-size lists of @p length values, for the dimensions from @p first, and the array
+ * of their elements, to which @p array then points. */
+static lx_status make_lists(const lx_field *field, size_t first, uint64_t length,
+                            struct ArrowArray **array, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = first; status == LX_OK && i < field->ndim; i++) {
+        status = lx__arrow_array_make(*array, length, 1, 1, error);
+        if (status == LX_OK && !lx__multiply_fits(length, field->shape[i], &length))
+            status = fail_memory(error);
+        if (status == LX_OK)
+            *array = (*array)->children[0];
+    }
+    return status == LX_OK ? lx__arrow_array_make(*array, length, 2, 0, error) : status;
 }
 
 /** Makes a column of a dense field, with a list for each dimension. @p present is scratch
@@ -170,22 +204,69 @@ static lx_status make_dense(const records *r, size_t position, const uint64_t *i
 {
     const lx_field *field = &lx__schema_field(r->dataset->schema, position)->shown;
     struct ArrowArray *inner = array;
-    uint64_t length = count;
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < field->ndim; i++) {
-        status = lx__arrow_array_make(inner, length, 1, 1, error);
-        if (status == LX_OK && !lx__multiply_fits(length, field->shape[i], &length))
-            status = fail_memory(error);
-        if (status == LX_OK)
-            inner = inner->children[0];
-    }
-    if (status == LX_OK)
-        status = lx__arrow_array_make(inner, length, 2, 0, error);
+    uint64_t size;
+    uint8_t *data = NULL;
+    lx_status status = make_lists(field, 0, count, &inner, error);
     if (status == LX_OK)
         status = mark_present(r, position, indices, count, present, error);
+    if (status == LX_OK && inner != array)
+        status = set_valid(array, present, error);
+    if (status != LX_OK)
+        return status;
+    if (lx__multiply_fits(count, field->size, &size))
+        data = lx__arrow_array_allocate(inner, 1, size);
+    if (data == NULL)
+        return fail_memory(error);
+    status = lx_dataset_gather(r->dataset, position, indices, count, data, (size_t)field->size,
+                               error);
+    return status == LX_OK
+               ? finish_elements(field, inner, data, inner == array ? present : NULL, error)
+               : status;
+}
+
+/** Makes the array of the items of ragged values, whose @p offsets in bytes become offsets in
+ * items. */
+static lx_status make_items(const records *r, size_t position, const uint64_t *indices,
+                            size_t count, uint64_t *offsets, struct ArrowArray *array,
+                            lx_error *error)
+{
+    const lx_field *field = &lx__schema_field(r->dataset->schema, position)->shown;
+    lx_status status = make_lists(field, 1, offsets[count] / field->item_size, &array, error);
+    if (status != LX_OK)
+        return status;
+    uint8_t *data = lx__arrow_array_allocate(array, 1, offsets[count]);
+    if (data == NULL)
+        return fail_memory(error);
+    status = lx_dataset_gather_bytes(r->dataset, position, indices, count, offsets, data, error);
+    for (size_t i = 0; i <= count; i++)
+        offsets[i] /= field->item_size;
+    return status == LX_OK ? finish_elements(field, array, data, NULL, error) : status;
+}
+
+/** Makes a column of values that vary in size: of bytes, or of lists. @p present is scratch
+ * memory. */
+static lx_status make_varying(const records *r, size_t position, const uint64_t *indices,
+                              size_t count, uint8_t *present, struct ArrowArray *array,
+                              lx_error *error)
+{
+    bool bytes = lx_dtype_is_bytes(lx__schema_field(r->dataset->schema, position)->shown.dtype);
+    lx_status status = lx__arrow_array_make(array, count, bytes ? 3 : 2, bytes ? 0 : 1, error);
+    if (status != LX_OK)
+        return status;
+    uint64_t *offsets = lx__arrow_array_allocate(array, 1, (count + 1) * sizeof *offsets);
+    if (offsets == NULL)
+        return fail_memory(error);
+    status = lx_dataset_get_sizes(r->dataset, position, indices, count, offsets, present, error);
     if (status == LX_OK)
         status = set_valid(array, present, error);
-    return status == LX_OK ? make_elements(r, position, indices, count, inner, error) : status;
+    if (status != LX_OK)
+        return status;
+    if (!bytes)
+        return make_items(r, position, indices, count, offsets, array->children[0], error);
+    void *data = lx__arrow_array_allocate(array, 2, offsets[count]);
+    if (data == NULL)
+        return fail_memory(error);
+    return lx_dataset_gather_bytes(r->dataset, position, indices, count, offsets, data, error);
 }
 
 /* ---- rows */
@@ -222,7 +303,7 @@ static lx_status make_rows(const records *r, const uint64_t *indices, size_t cou
     for (size_t i = 0; status == LX_OK && i < r->field_count; i++) {
         struct ArrowArray *column = array->children[i];
         status = field_at(r, i)->size == LX_NONE
-                     ? make_bytes(r, r->fields[i], indices, count, present, column, error)
+                     ? make_varying(r, r->fields[i], indices, count, present, column, error)
                      : make_dense(r, r->fields[i], indices, count, present, column, error);
     }
     if (status != LX_OK && array->release != NULL)
@@ -325,7 +406,8 @@ static lx_status take_fields(records *r, const size_t *fields, size_t count, lx_
         const lx_field *field = field_at(r, i);
         if (lx__arrow_format_for(field->dtype) != NULL)
             continue;
-        status = lx_fail(error, LX_ERR_UNSUPPORTED, "Arrow has no type for %s: leave the field out",
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "Arrow has no type for %s: leave the field out, or convert it first",
                          lx_dtype_get_name(field->dtype));
         lx_error_locate(error, r->dataset->path, field->name, LX_NONE, LX_NONE);
         return status;

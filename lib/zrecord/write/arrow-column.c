@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "zrecord/format/content.h"
 
 /* The longest value that a view contains itself, and the size of a view. */
 #define VIEW_INLINE 12
@@ -163,10 +164,11 @@ static lx_status open_values(lx__arrow_values *v, const lx__arrow_type *type, co
         return status;
     v->layout = outer == LX__ARROW_FIXED_LISTS ? type->format->layout : outer;
     v->stored = type->format->stored;
-    v->dtype = v->stored;
-    if (v->layout == LX__ARROW_FIXED && !fixed)
-        v->dtype = field->dtype;
+    v->dtype = field->dtype;
     v->size = lx_dtype_get_size(v->stored);
+    v->converted = type->format->layout == LX__ARROW_BITS ||
+                   (type->format->layout == LX__ARROW_FIXED &&
+                    v->size != lx_dtype_get_size(v->dtype));
     v->items = 1;
     v->count = count;
     v->offset = (uint64_t)array->offset + first;
@@ -178,8 +180,7 @@ static lx_status open_values(lx__arrow_values *v, const lx__arrow_type *type, co
         v->items = type->items;
     if (status == LX_OK)
         status = open_elements(v, array, type->format->layout, end, error);
-    if (status == LX_OK && v->bits && (v->unpacked = lx__alloc((size_t)field->size)) == NULL)
-        status = lx__fail_memory(error, "a column");
+    v->longest = v->items;
     return status;
 }
 
@@ -207,30 +208,34 @@ static uint64_t load_integer(const uint8_t *data, lx_dtype dtype, uint64_t i)
     }
 }
 
-/** Returns a scalar in the wider dtype of the field. */
-static lx_value widen(lx__arrow_values *v, uint64_t i)
+/** Stores element @p i in the form of the field. */
+static void convert(const lx__arrow_values *v, uint64_t i, uint8_t *out, size_t size)
 {
-    uint64_t bits;
-    if (v->stored == LX_FLOAT32) {
-        float number;
-        memcpy(&number, v->data + i * sizeof number, sizeof number);
-        double wide = number;
-        memcpy(&bits, &wide, sizeof bits);
+    uint8_t bytes[sizeof(uint64_t)];
+    uint64_t number;
+    if (v->bits) {
+        number = lx__arrow_bit(v->data, i);
+    } else if (v->stored == LX_FLOAT32) {
+        float narrow;
+        memcpy(&narrow, v->data + i * sizeof narrow, sizeof narrow);
+        double wide = narrow;
+        memcpy(&number, &wide, sizeof number);
     } else {
-        bits = load_integer(v->data, v->stored, i);
+        number = load_integer(v->data, v->stored, i);
     }
-    lx__store_le64(v->number, bits);
-    return (lx_value){v->number, lx_dtype_get_size(v->dtype)};
+    lx__store_le64(bytes, number);
+    memcpy(out, bytes, size);
 }
 
 /** Returns @p count elements. */
-static lx_value elements(lx__arrow_values *v, uint64_t first, uint64_t count)
+static lx_value elements(const lx__arrow_values *v, uint64_t first, uint64_t count)
 {
-    if (!v->bits)
+    if (!v->converted)
         return (lx_value){count != 0 ? v->data + first * v->size : NULL, count * v->size};
+    size_t size = lx_dtype_get_size(v->dtype);
     for (uint64_t i = 0; i < count; i++)
-        v->unpacked[i] = lx__arrow_bit(v->data, first + i);
-    return (lx_value){v->unpacked, count};
+        convert(v, first + i, v->value + i * size, size);
+    return (lx_value){v->value, count * size};
 }
 
 /** Loads the offsets at which a value begins and ends. */
@@ -268,12 +273,10 @@ static lx_value viewed(const lx__arrow_values *v, uint64_t i)
     return (lx_value){data, (uint64_t)loaded.length};
 }
 
-static lx_value value_at(lx__arrow_values *v, uint64_t i)
+/** Returns value @p i of the buffers, which is not null. */
+static lx_value value_at(const lx__arrow_values *v, uint64_t i)
 {
     int64_t start, end;
-    i += v->offset;
-    if (v->valid != NULL && !lx__arrow_bit(v->valid, i))
-        return (lx_value){NULL, LX_NONE};
     switch (v->layout) {
     case LX__ARROW_OFFSETS32:
     case LX__ARROW_OFFSETS64:
@@ -286,19 +289,27 @@ static lx_value value_at(lx__arrow_values *v, uint64_t i)
                         (uint64_t)(end - start) * v->items);
     case LX__ARROW_VIEWS:
         return viewed(v, i);
-    case LX__ARROW_NULLS:
-        return (lx_value){NULL, LX_NONE};
     default:
-        return v->stored != v->dtype ? widen(v, i) : elements(v, i * v->items + v->first, v->items);
+        return elements(v, i * v->items + v->first, v->items);
     }
+}
+
+/** Returns the value of a row. */
+static lx_value row_at(const lx__arrow_values *v, uint64_t row)
+{
+    uint64_t i = v->offset + row;
+    bool missing = v->layout == LX__ARROW_NULLS ||
+                   (v->valid != NULL && !lx__arrow_bit(v->valid, i));
+    return missing ? (lx_value){NULL, LX_NONE} : value_at(v, i);
 }
 
 /* ---- check of each value */
 
-/** Checks the size of a value of @p count elements of @p size bytes. */
-static lx_status check_size(const lx_field *field, uint64_t count, size_t size, lx_error *error)
+/** Checks the size of a value of @p count elements. */
+static lx_status check_size(const lx_field *field, uint64_t count, lx_error *error)
 {
-    if (field->size == LX_NONE ? count <= LX_MAX_VALUE / size : count * size == field->size)
+    size_t size = lx_dtype_get_size(field->dtype);
+    if (count <= LX_MAX_VALUE / size && (field->size == LX_NONE || count * size == field->size))
         return LX_OK;
     if (field->size == LX_NONE)
         return lx_fail(error, LX_ERR_LIMIT, "the value has %llu bytes, but at most %u are allowed",
@@ -322,8 +333,7 @@ static lx_status check_offsets(const lx__arrow_values *v, const lx_field *field,
                        (long long)end, (unsigned long long)v->limit);
     if (!lists && end != start && v->data == NULL)
         return fail_buffer(error);
-    return lists ? check_size(field, (uint64_t)(end - start) * v->items, v->size, error)
-                 : check_size(field, (uint64_t)(end - start), 1, error);
+    return check_size(field, (uint64_t)(end - start) * v->items, error);
 }
 
 static lx_status check_view(const lx__arrow_values *v, const lx_field *field, uint64_t i,
@@ -343,7 +353,7 @@ static lx_status check_view(const lx__arrow_values *v, const lx_field *field, ui
                            "%llu bytes",
                            loaded.length, loaded.offset, loaded.buffer, (unsigned long long)size);
     }
-    return check_size(field, (uint64_t)loaded.length, 1, error);
+    return check_size(field, (uint64_t)loaded.length, error);
 }
 
 static bool all_set(const uint8_t *bits, uint64_t from, uint64_t to)
@@ -357,14 +367,12 @@ static bool all_set(const uint8_t *bits, uint64_t from, uint64_t to)
     return true;
 }
 
-/** Checks value @p i of the buffers, which is not null. */
-static lx_status check_value(const lx__arrow_values *v, const lx_field *field, uint64_t i,
-                             lx_error *error)
+/** Checks the offsets of value @p i of the buffers, and that no element of it is null. */
+static lx_status check_elements(lx__arrow_values *v, const lx_field *field, uint64_t i,
+                                lx_error *error)
 {
     lx_status status = LX_OK;
     int64_t start = (int64_t)i, end = (int64_t)i + 1;
-    if (v->layout == LX__ARROW_VIEWS)
-        return check_view(v, field, i, error);
     if (v->offsets != NULL) {
         load_offsets(v, i, &start, &end);
         status = check_offsets(v, field, start, end, error);
@@ -376,16 +384,31 @@ static lx_status check_value(const lx__arrow_values *v, const lx_field *field, u
             status = lx_fail(error, LX_ERR_MISMATCH,
                              "the list contains a null, but only whole values can be missing");
     }
+    if (status == LX_OK && (uint64_t)(end - start) * v->items > v->longest)
+        v->longest = (uint64_t)(end - start) * v->items;
     return status;
 }
 
-static lx_status check_values(const lx__arrow_values *v, const lx_field *field, bool dictionary,
+/** Checks value @p i of the buffers, which is not null. */
+static lx_status check_value(lx__arrow_values *v, const lx_field *field, uint64_t i,
+                             lx_error *error)
+{
+    lx_status status = v->layout == LX__ARROW_VIEWS ? check_view(v, field, i, error)
+                                                    : check_elements(v, field, i, error);
+    if (status != LX_OK || !lx__content_is_restricted(field->dtype))
+        return status;
+    lx_value value = value_at(v, i);
+    return lx__content_check(field->dtype, value.data, (size_t)value.size, LX_ERR_ARGUMENT, error);
+}
+
+/** Checks all values, and makes room to convert one. */
+static lx_status check_values(lx__arrow_values *v, const lx_field *field, bool dictionary,
                               lx_error *error)
 {
     lx_status status = LX_OK;
-    if (v->offsets == NULL && v->nested_count == 0)
-        return LX_OK;
-    for (uint64_t row = 0; status == LX_OK && row < v->count; row++) {
+    bool each = v->offsets != NULL || v->nested_count != 0 ||
+                (v->layout != LX__ARROW_NULLS && lx__content_is_restricted(field->dtype));
+    for (uint64_t row = 0; each && status == LX_OK && row < v->count; row++) {
         if (v->valid == NULL || lx__arrow_bit(v->valid, v->offset + row))
             status = check_value(v, field, v->offset + row, error);
         if (status != LX_OK && dictionary)
@@ -393,6 +416,9 @@ static lx_status check_values(const lx__arrow_values *v, const lx_field *field, 
         else if (status != LX_OK)
             lx_error_locate(error, NULL, NULL, row, LX_NONE);
     }
+    uint64_t size = v->longest * lx_dtype_get_size(v->dtype); /* at most LX_MAX_VALUE */
+    if (status == LX_OK && v->converted && (v->value = lx__alloc((size_t)size)) == NULL)
+        status = lx__fail_memory(error, "a column");
     return status;
 }
 
@@ -457,14 +483,14 @@ lx_status lx__arrow_column_open(lx__arrow_column *column, const lx_field *field,
 lx_value lx__arrow_column_value(lx__arrow_column *column, uint64_t row)
 {
     if (column->indices == NULL)
-        return value_at(&column->values, row);
+        return row_at(&column->values, row);
     uint64_t i = column->index_offset + row;
     if (column->index_valid != NULL && !lx__arrow_bit(column->index_valid, i))
         return (lx_value){NULL, LX_NONE};
-    return value_at(&column->values, load_integer(column->indices, column->index_dtype, i));
+    return row_at(&column->values, load_integer(column->indices, column->index_dtype, i));
 }
 
 void lx__arrow_column_close(lx__arrow_column *column)
 {
-    lx__free(column->values.unpacked);
+    lx__free(column->values.value);
 }

@@ -23,22 +23,23 @@ typedef struct lx__arrow_bits {
 typedef struct lx__arrow_values {
     lx__arrow_layout layout; /**< Of the outermost part: of the list, if there is one. */
     bool bits;               /**< Elements are single bits. */
-    lx_dtype stored;
-    lx_dtype dtype;         /**< Of the field: differs from @ref stored for widened scalars. */
-    uint64_t count;         /**< The number of values. */
-    uint64_t offset;        /**< The number of values in the buffers before the first. */
-    const uint8_t *valid;   /**< The bitmap of present values; NULL: all are present. */
-    const uint8_t *offsets; /**< The offsets or the views. */
-    const uint8_t *data;    /**< The bytes, or the elements. */
-    uint64_t first;         /**< The element at which the first item begins. */
-    uint64_t items;         /**< Elements per value or, in a list, per item. */
-    uint64_t limit;         /**< The number of items that the lists may refer to. */
-    size_t size;            /**< Bytes per element. */
-    const void **variadic;  /**< The buffers that views refer to. */
-    const uint8_t *sizes;   /**< Their sizes. */
+    lx_dtype stored;         /**< Of the elements in the buffers. */
+    lx_dtype dtype;          /**< Of the field. */
+    uint64_t count;          /**< The number of values. */
+    uint64_t offset;         /**< The number of values in the buffers before the first. */
+    const uint8_t *valid;    /**< The bitmap of present values; NULL: all are present. */
+    const uint8_t *offsets;  /**< The offsets or the views. */
+    const uint8_t *data;     /**< The bytes, or the elements. */
+    uint64_t first;          /**< The element at which the first item begins. */
+    uint64_t items;          /**< Elements per value or, in a list, per item. */
+    uint64_t limit;          /**< The number of items that the lists may refer to. */
+    size_t size;             /**< Bytes per element in the buffers. */
+    const void **variadic;   /**< The buffers that views refer to. */
+    const uint8_t *sizes;    /**< Their sizes. */
     uint64_t variadic_count;
-    uint8_t *unpacked;                      /**< Owned: the bits of the last value, as bytes. */
-    uint8_t number[8];                      /**< The last widened scalar. */
+    bool converted;   /**< The field has a different form of elements. */
+    uint64_t longest; /**< The most elements of a value, if they are converted. */
+    uint8_t *value;   /**< Owned: the elements of the last value, if they are converted. */
     lx__arrow_bits nested[LX_MAX_NDIM + 1]; /**< Bitmaps of elements, in which all must be set. */
     size_t nested_count;
 } lx__arrow_values;

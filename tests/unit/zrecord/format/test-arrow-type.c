@@ -25,19 +25,34 @@ START_TEST(chooses_the_field_for_a_column)
         const char *format;
         lx_dtype dtype;
     } types[] = {
-        {"b", LX_BOOL},     {"c", LX_INT8},
-        {"C", LX_UINT8},    {"s", LX_INT16},
-        {"S", LX_UINT16},   {"i", LX_INT32},
-        {"I", LX_UINT32},   {"l", LX_INT64},
-        {"L", LX_UINT64},   {"e", LX_FLOAT16},
-        {"f", LX_FLOAT32},  {"g", LX_FLOAT64},
-        {"z", LX_BYTES},    {"Z", LX_BYTES},
-        {"u", LX_BYTES},    {"U", LX_BYTES},
-        {"vz", LX_BYTES},   {"vu", LX_BYTES},
-        {"w:16", LX_BYTES}, {"tdD", LX_INT64},
-        {"tdm", LX_INT64},  {"tss:Europe/Berlin", LX_INT64},
-        {"tsn:", LX_INT64}, {"tts", LX_INT64},
-        {"ttn", LX_INT64},  {"tDu", LX_INT64},
+        {"b", LX_BOOL},
+        {"c", LX_INT8},
+        {"C", LX_UINT8},
+        {"s", LX_INT16},
+        {"S", LX_UINT16},
+        {"i", LX_INT32},
+        {"I", LX_UINT32},
+        {"l", LX_INT64},
+        {"L", LX_UINT64},
+        {"e", LX_FLOAT16},
+        {"f", LX_FLOAT32},
+        {"g", LX_FLOAT64},
+        {"z", LX_BYTES},
+        {"Z", LX_BYTES},
+        {"u", LX_STR},
+        {"U", LX_STR},
+        {"vz", LX_BYTES},
+        {"vu", LX_STR},
+        {"w:16", LX_BYTES},
+        {"tdD", LX_DATETIME64_D},
+        {"tdm", LX_DATETIME64_MS},
+        {"tss:Europe/Berlin", LX_DATETIME64_S},
+        {"tsm:", LX_DATETIME64_MS},
+        {"tsu:", LX_DATETIME64_US},
+        {"tsn:", LX_DATETIME64_NS},
+        {"tts", LX_INT64},
+        {"ttn", LX_INT64},
+        {"tDu", LX_INT64},
     };
     for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
         struct arrows t;
@@ -56,11 +71,26 @@ START_TEST(chooses_the_field_for_lists_and_dictionaries)
     struct arrows_node *column = arrows_add(&t, "f", "+w:3", NULL);
     arrows_child(arrows_child(arrows_child(column, "+w:0", 0, NULL, NULL), "+w:28", 0, NULL, NULL),
                  "tdD", 0, NULL, NULL);
-    expect_field(&t, LX_INT32, shape, 3); /* elements are not widened */
+    expect_field(&t, LX_DATETIME64_D, shape, 3);
     arrows_init(&t, 0);
     column = arrows_add(&t, "f", "i", NULL, NULL);
     arrows_dictionary(column, "u", 0, 3, (const void *const[]){NULL, NULL, NULL});
-    expect_field(&t, LX_BYTES, NULL, 0);
+    expect_field(&t, LX_STR, NULL, 0);
+}
+END_TEST
+
+START_TEST(chooses_ragged_fields_for_lists_that_vary)
+{
+    static const uint64_t shape[] = {LX_NONE, 4};
+    for (int large = 0; large < 2; large++) {
+        struct arrows t;
+        arrows_init(&t, 0);
+        struct arrows_node *column = arrows_add(&t, "f", large ? "+L" : "+l", NULL, NULL);
+        arrows_child(column, "f", 0, NULL, NULL);
+        expect_field(&t, LX_FLOAT32, shape, 1);
+        arrows_child(arrows_child(column, "+w:4", 0, NULL, NULL), "b", 0, NULL, NULL);
+        expect_field(&t, LX_BOOL, shape, 2);
+    }
 }
 END_TEST
 
@@ -116,8 +146,7 @@ END_TEST
 START_TEST(refuses_lists_without_a_field)
 {
     static const char *const formats[][3] = {
-        {"+l", "l", "vary in length"},
-        {"+L", "l", "vary in length"},
+        {"+l", "u", "lists of the Arrow type string"},
         {"+w:2", "u", "lists of the Arrow type string"},
         {"+w:2", "w:3", "lists of the Arrow type fixed-size binary"},
         {"+w:2", "n", "lists of the Arrow type null"},
@@ -167,16 +196,22 @@ START_TEST(has_a_format_for_each_dtype)
 {
 #define EXPECT(name, value, text, size)                                                            \
     ck_assert_msg((lx__arrow_format_for(name) == NULL) ==                                          \
-                      (name == LX_COMPLEX64 || name == LX_COMPLEX128),                             \
+                      (name == LX_COMPLEX64 || name == LX_COMPLEX128 || name == LX_BFLOAT16 ||     \
+                       name == LX_FLOAT8_E4M3FN || name == LX_FLOAT8_E5M2),                        \
                   text);
     LX_DTYPE_MAP(EXPECT)
 #undef EXPECT
     ck_assert_str_eq(lx__arrow_format_for(LX_BYTES)->text, "Z");
     ck_assert_str_eq(lx__arrow_format_for(LX_INT64)->text, "l");
+    ck_assert_str_eq(lx__arrow_format_for(LX_STR)->text, "U");
+    ck_assert_str_eq(lx__arrow_format_for(LX_JSON)->text, "U");
+    ck_assert_str_eq(lx__arrow_format_for(LX_IMAGE)->text, "Z");
+    ck_assert_str_eq(lx__arrow_format_for(LX_DATETIME64_D)->text, "tdD");
+    ck_assert_str_eq(lx__arrow_format_for(LX_DATETIME64_MS)->text, "tsm:");
 }
 END_TEST
 
 UNIT_MAIN("zrecord/format/arrow-type", chooses_the_field_for_a_column,
-          chooses_the_field_for_lists_and_dictionaries, refuses_types_without_a_field,
-          refuses_lists_without_a_field, refuses_names_that_are_not_fields,
-          has_a_format_for_each_dtype)
+          chooses_the_field_for_lists_and_dictionaries, chooses_ragged_fields_for_lists_that_vary,
+          refuses_types_without_a_field, refuses_lists_without_a_field,
+          refuses_names_that_are_not_fields, has_a_format_for_each_dtype)

@@ -248,21 +248,182 @@ START_TEST(refuses_invalid_arguments)
 }
 END_TEST
 
-START_TEST(refuses_complex_numbers)
+START_TEST(refuses_numbers_that_arrow_lacks)
 {
+    static const lx_dtype dtypes[] = {LX_COMPLEX64, LX_BFLOAT16, LX_FLOAT8_E5M2};
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        char *scratch = scratch_make();
+        char said[64];
+        lx_error error = LX_ERROR_INIT;
+        struct ArrowArrayStream stream;
+        close_writer(arrows_writer(dtypes[k], NULL, 0));
+        lx_dataset *dataset = open_dataset("d");
+        lx_status status = lx_dataset_to_arrow(dataset, NULL, 0, NULL, 0, 0, &stream, &error);
+        ck_assert_str_eq(error.field, "f");
+        snprintf(said, sizeof said, "no type for %s", lx_dtype_get_name(dtypes[k]));
+        expect_error(status, LX_ERR_UNSUPPORTED, said, "d");
+        lx_dataset_close(dataset);
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
+/** Creates a dataset of @p count values of a field "f", and opens a stream of all of them. */
+static struct ArrowArrayStream stream_of(lx_dtype dtype, const uint64_t *shape, size_t ndim,
+                                         const lx_values *column, uint64_t count)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = arrows_writer(dtype, shape, ndim);
+    unit_ok(lx_writer_extend(writer, count, column, 1, NULL, &error));
+    close_writer(writer);
+    lx_dataset *dataset = open_dataset("d");
+    struct ArrowArrayStream stream = open_stream(dataset, NULL, LX_NONE, LX_NONE);
+    lx_dataset_close(dataset);
+    return stream;
+}
+
+START_TEST(exports_ragged_fields_as_lists)
+{
+    static const uint64_t shape[] = {LX_NONE, 2}, offsets[] = {0, 12, 12, 12, 16};
+    static const uint8_t present[] = {1, 1, 0, 1};
+    static const int16_t items[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const lx_values column = {items, offsets, present};
+    char *scratch = scratch_make();
+    struct ArrowArrayStream stream = stream_of(LX_INT16, shape, 2, &column, 4);
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    ck_assert_int_eq(stream.get_schema(&stream, &schema), 0);
+    ck_assert_str_eq(schema.children[0]->format, "+L");
+    ck_assert_str_eq(schema.children[0]->children[0]->format, "+w:2");
+    ck_assert_str_eq(schema.children[0]->children[0]->children[0]->format, "s");
+    schema.release(&schema);
+    ck_assert_int_eq(stream.get_next(&stream, &array), 0);
+    const struct ArrowArray *list = array.children[0], *pairs = list->children[0];
+    ck_assert_int_eq(list->null_count, 1);
+    ck_assert_uint_eq(*(const uint8_t *)list->buffers[0], 0x0b);
+    ck_assert_mem_eq(list->buffers[1], ((const int64_t[]){0, 3, 3, 3, 4}), 40);
+    ck_assert_int_eq(pairs->length, 4);
+    ck_assert_int_eq(pairs->children[0]->length, 8);
+    ck_assert_mem_eq(pairs->children[0]->buffers[1], items, sizeof items);
+    array.release(&array);
+    ck_assert_int_eq(copy_stream(&stream), 0); /* which has ended, but has a type */
+    lx_dataset *copy = open_dataset("copy");
+    const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(copy), 0);
+    ck_assert_int_eq(field->dtype, LX_INT16);
+    ck_assert_uint_eq(field->ndim, 2);
+    ck_assert_mem_eq(field->shape, shape, sizeof shape);
+    lx_dataset_close(copy);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(exports_ragged_bits)
+{
+    static const uint64_t shape[] = {LX_NONE}, offsets[] = {0, 0, 9};
+    static const uint8_t flags[] = {1, 0, 1, 0, 0, 0, 1, 1, 1};
+    const lx_values column = {flags, offsets, NULL};
+    char *scratch = scratch_make();
+    struct ArrowArrayStream stream = stream_of(LX_BOOL, shape, 1, &column, 2);
+    struct ArrowArray array;
+    ck_assert_int_eq(stream.get_next(&stream, &array), 0);
+    const struct ArrowArray *bits = array.children[0]->children[0];
+    ck_assert_int_eq(bits->length, 9);
+    ck_assert_uint_eq(((const uint8_t *)bits->buffers[1])[0], 0xc5);
+    ck_assert_uint_eq(((const uint8_t *)bits->buffers[1])[1], 0x01);
+    array.release(&array);
+    stream.release(&stream);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(exports_times)
+{
+    static const int64_t times[] = {5, INT64_MIN, -1, 7};
+    static const uint8_t present[] = {1, 1, 1, 0};
+    static const struct {
+        lx_dtype dtype;
+        const char *format;
+    } types[] = {{LX_DATETIME64_D, "tdD"},
+                 {LX_DATETIME64_S, "tss:"},
+                 {LX_DATETIME64_MS, "tsm:"},
+                 {LX_DATETIME64_US, "tsu:"},
+                 {LX_DATETIME64_NS, "tsn:"}};
+    const lx_values column = {times, NULL, present};
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        char *scratch = scratch_make();
+        struct ArrowArrayStream stream = stream_of(types[k].dtype, NULL, 0, &column, 4);
+        struct ArrowSchema schema;
+        struct ArrowArray array;
+        ck_assert_int_eq(stream.get_schema(&stream, &schema), 0);
+        ck_assert_str_eq(schema.children[0]->format, types[k].format);
+        schema.release(&schema);
+        ck_assert_int_eq(stream.get_next(&stream, &array), 0);
+        const struct ArrowArray *got = array.children[0];
+        ck_assert_int_eq(got->null_count, 2); /* NaT, too */
+        ck_assert_uint_eq(*(const uint8_t *)got->buffers[0], 0x05);
+        const int32_t *days = got->buffers[1];
+        const int64_t *moments = got->buffers[1];
+        ck_assert_int_eq(k == 0 ? days[0] : moments[0], 5);
+        ck_assert_int_eq(k == 0 ? days[2] : moments[2], -1);
+        array.release(&array);
+        stream.release(&stream);
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
+START_TEST(exports_arrays_of_times)
+{
+    static const uint64_t shape[] = {2};
+    static const int64_t days[] = {5, INT64_MIN, -1, 7}, far[] = {0, INT32_MAX + 1ll};
+    const lx_values column = {days, NULL, NULL}, later = {far, NULL, NULL};
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct ArrowArrayStream stream;
-    close_writer(arrows_writer(LX_COMPLEX64, NULL, 0));
-    lx_dataset *dataset = open_dataset("d");
-    lx_status status = lx_dataset_to_arrow(dataset, NULL, 0, NULL, 0, 0, &stream, &error);
-    ck_assert_str_eq(error.field, "f");
-    expect_error(status, LX_ERR_UNSUPPORTED, "no type for complex64", "d");
-    lx_dataset_close(dataset);
+    struct ArrowArrayStream stream = stream_of(LX_DATETIME64_D, shape, 1, &column, 2);
+    struct ArrowArray array;
+    ck_assert_int_eq(stream.get_next(&stream, &array), 0);
+    const struct ArrowArray *list = array.children[0], *got = list->children[0];
+    ck_assert_int_eq(list->null_count, 0);
+    ck_assert_int_eq(got->null_count, 1);
+    ck_assert_uint_eq(*(const uint8_t *)got->buffers[0], 0x0d);
+    ck_assert_int_eq(((const int32_t *)got->buffers[1])[3], 7);
+    array.release(&array);
+    stream.release(&stream);
+    unit_ok(lx_dataset_remove("d", &error));
+    stream = stream_of(LX_DATETIME64_D, shape, 1, &later, 1);
+    ck_assert_int_eq(stream.get_next(&stream, &array), EINVAL);
+    ck_assert_ptr_nonnull(strstr(stream.get_last_error(&stream), "field 'f'"));
+    ck_assert_ptr_nonnull(strstr(stream.get_last_error(&stream), "day 2147483648"));
+    stream.release(&stream);
     scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(exports_texts)
+{
+    static const lx_dtype dtypes[] = {LX_STR, LX_JSON, LX_IMAGE};
+    static const uint64_t offsets[] = {0, 2, 3};
+    const lx_values column = {"121", offsets, NULL};
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        char *scratch = scratch_make();
+        struct ArrowArrayStream stream = stream_of(dtypes[k], NULL, 0, &column, 2);
+        struct ArrowSchema schema;
+        struct ArrowArray array;
+        ck_assert_int_eq(stream.get_schema(&stream, &schema), 0);
+        ck_assert_str_eq(schema.children[0]->format, dtypes[k] == LX_IMAGE ? "Z" : "U");
+        schema.release(&schema);
+        ck_assert_int_eq(stream.get_next(&stream, &array), 0);
+        ck_assert_mem_eq(array.children[0]->buffers[1], offsets, sizeof offsets);
+        ck_assert_mem_eq(array.children[0]->buffers[2], "121", 3);
+        array.release(&array);
+        stream.release(&stream);
+        scratch_remove(scratch);
+    }
 }
 END_TEST
 
 UNIT_MAIN("zrecord/read/arrow", exports_what_was_appended, exports_chosen_records_and_fields,
           exports_bits, an_empty_stream_has_one_array, reads_the_snapshot_of_the_call,
-          reports_damage, refuses_invalid_arguments, refuses_complex_numbers)
+          reports_damage, refuses_invalid_arguments, refuses_numbers_that_arrow_lacks,
+          exports_ragged_fields_as_lists, exports_ragged_bits, exports_times,
+          exports_arrays_of_times, exports_texts)
