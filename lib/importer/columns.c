@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "importer/json-scan.h"
+#include "importer/json-value.h"
 #include "importer/number.h"
 
 /* A batch hides the cost of a call of the writer, and stays in the cache of a core. */
@@ -130,9 +130,9 @@ static bool store_dense(const lx__import_field *field, const lx__import_value *v
         return field->ndim == 0 && field->dtype == LX_BOOL && store_word(value, LX_BOOL, to);
     case LX__IMPORT_JSON:
         return lx__number_has_text(field->dtype) &&
-               lx__json_scan_measure(value->data, value->size, &list) &&
+               lx__json_measure(value->data, value->size, &list) &&
                same_shape(field, list.shape, list.ndim) &&
-               lx__json_scan_store(value->data, value->size, field->dtype, to);
+               lx__json_store(value->data, value->size, field->dtype, to);
     case LX__IMPORT_ARRAY:
         if (value->dtype != field->dtype || value->size != field->size ||
             !same_shape(field, value->shape, value->ndim))
@@ -163,8 +163,10 @@ static lx_status choose_bytes(const lx__import_field *field, const lx__import_va
         if (value->json != NULL) {
             *data = value->json;
             *size = value->json_size;
-        } else if ((text || raw) && !lx__json_scan_is_valid(value->data, value->size)) {
-            return fail_value(field, "the value is not valid JSON", error);
+        } else if (text || raw) {
+            lx_status status = lx__json_check("the value", value->data, value->size, error);
+            lx_error_locate(error, NULL, field->source, LX_NONE, LX_NONE);
+            return status;
         }
     }
     return LX_OK;

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "importer/json-scan.h"
+#include "importer/json-value.h"
 #include "importer/number.h"
 
 /* Length of the longest text of a type: a dtype and LX_MAX_NDIM extents. */
@@ -218,7 +218,7 @@ static void observe(lx__import_seen *seen, const lx__import_value *value)
         observe_number(seen, value);
         break;
     case LX__IMPORT_JSON:
-        if (!lx__json_scan_measure(value->data, value->size, &list))
+        if (!lx__json_measure(value->data, value->size, &list))
             seen->irregular = true;
         else
             observe_shape(seen, first, LX_INT64, list.shape, list.ndim);

@@ -5,8 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/json-scan.h"
 #include "importer/format.h"
-#include "importer/json-scan.h"
+#include "importer/json-value.h"
 
 typedef struct jsonl_reader {
     lx__import_reader base;
@@ -38,8 +39,8 @@ static void close_jsonl(lx__import_reader *reader)
 
 static lx_status fail_here(const lx__json_scan *text, const char *line, lx_error *error)
 {
-    return lx_fail(error, LX_ERR_CORRUPT, "the line is not valid JSON: %s at byte %zu", text->why,
-                   (size_t)(text->at - line));
+    return lx_fail(error, LX_ERR_CORRUPT, "the line is not valid JSON: expected %s at byte %zu",
+                   text->expected, (size_t)(text->at - line));
 }
 
 /** The content of the string [@p begin, @p end), which includes its quotes. */
@@ -51,7 +52,7 @@ static bool read_string(jsonl_reader *self, const char *begin, const char *end, 
     if (!escaped)
         return true;
     char *to = (char *)self->plain + self->plain_used;
-    *size = lx__json_scan_unescape(*data, *size, to);
+    *size = lx__json_unescape(*data, *size, to);
     if (*size == SIZE_MAX)
         return false;
     self->plain_used += *size;
@@ -70,18 +71,14 @@ static bool read_member(jsonl_reader *self, lx__json_scan *text, lx__import_valu
     lx__json_type type;
     bool escaped;
     const char *begin;
-    static const char half[] = "an escape is half of a surrogate pair";
+    static const char pairs[] = "no half of a surrogate pair in the string";
     lx__json_scan_skip_space(text);
     begin = text->at;
-    if (begin == text->end || *begin != '"') {
-        text->why = "a key must be a string";
-        return false;
-    }
     if (!lx__json_scan_string(text, &escaped))
         return false;
-    text->why = half;
+    text->expected = pairs;
     if (!read_string(self, begin, text->at, escaped, &value->name, &value->name_size) ||
-        !lx__json_scan_pass(text, ':', "a colon is missing"))
+        !lx__json_scan_pass(text, ':', "a colon"))
         return false;
     lx__json_scan_skip_space(text);
     begin = text->at;
@@ -93,7 +90,7 @@ static bool read_member(jsonl_reader *self, lx__json_scan *text, lx__import_valu
     if (type != LX__JSON_SCAN_STRING)
         return true;
     const char *data;
-    text->why = half;
+    text->expected = pairs;
     bool read = read_string(self, begin, text->at, escaped, &data, &value->size);
     value->data = data;
     return read;
@@ -105,7 +102,7 @@ static lx_status read_object(jsonl_reader *self, const char *line, size_t size,
     lx__json_scan text = {line, line + size, NULL};
     bool ended = false;
     record->count = 0;
-    if (!lx__json_scan_pass(&text, '{', "an object must begin"))
+    if (!lx__json_scan_pass(&text, '{', "an object"))
         return fail_here(&text, line, error);
     lx__json_scan_skip_space(&text);
     if (text.at < text.end && *text.at == '}')
@@ -120,13 +117,11 @@ static lx_status read_object(jsonl_reader *self, const char *line, size_t size,
             return fail_here(&text, line, error);
         lx__json_scan_skip_space(&text);
         ended = text.at < text.end && *text.at == '}';
-        if (!lx__json_scan_pass(&text, ended ? '}' : ',',
-                                "a comma or the end of the object is "
-                                "missing"))
+        if (!lx__json_scan_pass(&text, ended ? '}' : ',', "a comma or '}'"))
             return fail_here(&text, line, error);
     }
     lx__json_scan_skip_space(&text);
-    text.why = "other text follows the object";
+    text.expected = "the end";
     record->values = self->values;
     return text.at == text.end ? LX_OK : fail_here(&text, line, error);
 }

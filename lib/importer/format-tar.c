@@ -2,13 +2,14 @@
 /* Tar archives of WebDataset: consecutive members whose names are equal up to the first dot of the
  * last component are a record; what follows the dot names the field. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "importer/format.h"
-#include "importer/json-scan.h"
+#include "importer/json-value.h"
 #include "importer/tar-member.h"
 
 enum { OPTION_KEY };
@@ -104,8 +105,9 @@ static lx_status classify(lx__import_value *value, const char *name, lx_error *e
         value->kind = LX__IMPORT_TEXT;
     } else if (strcmp(name, "json") == 0 || strcmp(name, "jsn") == 0) {
         value->kind = LX__IMPORT_JSON;
-        if (!lx__json_scan_is_valid(value->data, value->size))
-            return lx_fail(error, LX_ERR_CORRUPT, "the member .%.64s is not valid JSON", name);
+        char what[32];
+        snprintf(what, sizeof what, "the member .%s", name);
+        return lx__json_check(what, value->data, value->size, error);
     }
     if ((value->kind == LX__IMPORT_WORD || value->kind == LX__IMPORT_TEXT) &&
         lx__utf8_span(value->data, value->size) != value->size)

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "importer/json-scan.h"
+#include "importer/json-value.h"
 
 /** The encodings without parameters. */
 static const struct {
@@ -213,10 +213,10 @@ static lx_status read_text(lx__mds_column *self, lx__import_value *value, lx_err
 
 static lx_status read_json(lx__mds_column *self, lx__import_value *value, lx_error *error)
 {
-    if (!lx__json_scan_is_valid(value->data, value->size))
-        return fail_column(self, LX_ERR_CORRUPT, "a value is not valid JSON", error);
+    lx_status status = lx__json_check("the value", value->data, value->size, error);
+    lx_error_locate(error, NULL, self->varying.name, LX_NONE, LX_NONE);
     value->kind = LX__IMPORT_JSON;
-    return LX_OK;
+    return status;
 }
 
 lx_status lx__mds_column_read(lx__mds_column *self, const uint8_t *data, size_t size,

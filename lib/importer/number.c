@@ -7,42 +7,17 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/json-scan.h"
 
 static bool is_digit(char byte)
 {
     return byte >= '0' && byte <= '9';
 }
 
-static const char *skip_digits(const char *at, const char *end)
-{
-    while (at < end && is_digit(*at))
-        at++;
-    return at;
-}
-
 size_t lx__number_span(const char *text, const char *end, bool *whole)
 {
-    const char *at = text < end && *text == '-' ? text + 1 : text, *next;
-    *whole = true;
-    if (at == end || !is_digit(*at))
-        return 0;
-    at = *at == '0' ? at + 1 : skip_digits(at, end);
-    if (at < end && *at == '.') {
-        next = skip_digits(at + 1, end);
-        if (next == at + 1)
-            return 0;
-        *whole = false;
-        at = next;
-    }
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        const char *digits = at + 1 < end && (at[1] == '+' || at[1] == '-') ? at + 2 : at + 1;
-        next = skip_digits(digits, end);
-        if (next == digits)
-            return 0;
-        *whole = false;
-        at = next;
-    }
-    return (size_t)(at - text);
+    lx__json_scan scan = {text, end, NULL};
+    return lx__json_scan_number(&scan, whole) ? (size_t)(scan.at - text) : 0;
 }
 
 /** The absolute value of a whole number; false if it does not fit. */

@@ -2,7 +2,7 @@
 #include "zrecord/format/content.h"
 
 #include "base/error.h"
-#include "base/json-text.h"
+#include "base/json-scan.h"
 #include "base/utf8.h"
 
 static lx_status check_text(const char *text, size_t size, lx_status failure, lx_error *error)
@@ -18,7 +18,7 @@ static lx_status check_text(const char *text, size_t size, lx_status failure, lx
 static lx_status check_json(const char *text, size_t size, lx_status failure, lx_error *error)
 {
     const char *expected;
-    size_t at = lx__json_text_check(text, size, &expected);
+    size_t at = lx__json_scan_check(text, size, &expected);
     if (at > size)
         return LX_OK;
     return lx_fail(error, failure,
