@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "importer/json-value.h"
@@ -68,16 +69,16 @@ bool lx__import_columns_full(const lx__import_columns *self)
 static lx_status fail_type(const lx__import_field *field, const lx__import_value *value,
                            lx_error *error)
 {
-    static const char *const kinds[] = {[LX__IMPORT_MISSING] = "missing",
-                                        [LX__IMPORT_BYTES] = "bytes",
-                                        [LX__IMPORT_TEXT] = "text",
-                                        [LX__IMPORT_WORD] = "a word",
-                                        [LX__IMPORT_NUMBER] = "a number",
-                                        [LX__IMPORT_BOOL] = "a boolean",
-                                        [LX__IMPORT_JSON] = "a JSON array or object",
-                                        [LX__IMPORT_ARRAY] = "an array"};
+    static const char *const kinds[] = {
+        [LX__IMPORT_MISSING] = "missing", [LX__IMPORT_BYTES] = "bytes",
+        [LX__IMPORT_IMAGE] = "an image",  [LX__IMPORT_TEXT] = "text",
+        [LX__IMPORT_WORD] = "a word",     [LX__IMPORT_NUMBER] = "a number",
+        [LX__IMPORT_BOOL] = "a boolean",  [LX__IMPORT_JSON] = "a JSON array or object",
+        [LX__IMPORT_ARRAY] = "an array"};
     char type[128], shown[41] = "";
-    if (value->kind != LX__IMPORT_BYTES && value->kind != LX__IMPORT_ARRAY && value->size != 0)
+    bool binary = value->kind == LX__IMPORT_BYTES || value->kind == LX__IMPORT_IMAGE ||
+                  value->kind == LX__IMPORT_ARRAY;
+    if (!binary && value->size != 0)
         memcpy(shown, value->data, value->size < 40 ? value->size : 40);
     shown[lx__utf8_span(shown, strlen(shown))] = '\0'; /* the end may be half a character */
     lx_status status =
@@ -135,7 +136,7 @@ static bool store_dense(const lx__import_field *field, const lx__import_value *v
                lx__json_store(value->data, value->size, field->dtype, to);
     case LX__IMPORT_ARRAY:
         if (value->dtype != field->dtype || value->size != field->size ||
-            !same_shape(field, value->shape, value->ndim))
+            !(same_shape(field, value->shape, value->ndim) || (value->list && field->ndim == 0)))
             return false;
         memcpy(to, value->data, value->size);
         return true;
@@ -144,12 +145,36 @@ static bool store_dense(const lx__import_field *field, const lx__import_value *v
     }
 }
 
+/** Sets the size of a value of a ragged field; false if it does not fit the type of the field. */
+static bool measure_ragged(const lx__import_field *field, const lx__import_value *value,
+                           size_t *size)
+{
+    lx__json_list list = {.ndim = value->ndim};
+    bool array = value->kind == LX__IMPORT_ARRAY && value->dtype == field->dtype;
+    uint64_t bytes;
+    *size = 0;
+    if (array && value->ndim != 0)
+        memcpy(list.shape, value->shape, value->ndim * sizeof *list.shape);
+    else if (!array && (value->kind != LX__IMPORT_JSON || !lx__number_has_text(field->dtype) ||
+                        !lx__json_measure(value->data, value->size, &list)))
+        return false;
+    if (!array && lx__json_list_is_empty(&list))
+        return true;
+    if (list.ndim != field->ndim ||
+        memcmp(list.shape + 1, field->shape + 1, (list.ndim - 1) * sizeof *list.shape) != 0)
+        return false;
+    if (!lx__multiply_fits(list.shape[0], field->size, &bytes) || bytes > LX_MAX_VALUE)
+        return false;
+    *size = (size_t)bytes;
+    return true;
+}
+
 /** What a field of bytes stores for a value. */
 static lx_status choose_bytes(const lx__import_field *field, const lx__import_value *value,
                               const void **data, size_t *size, lx_error *error)
 {
     bool text = value->kind == LX__IMPORT_TEXT || value->kind == LX__IMPORT_WORD;
-    bool raw = value->kind == LX__IMPORT_BYTES;
+    bool raw = value->kind == LX__IMPORT_BYTES || value->kind == LX__IMPORT_IMAGE;
     *data = value->data;
     *size = value->size;
     if (field->type == LX__IMPORT_AS_STR) {
@@ -168,8 +193,21 @@ static lx_status choose_bytes(const lx__import_field *field, const lx__import_va
             lx_error_locate(error, NULL, field->source, LX_NONE, LX_NONE);
             return status;
         }
+    } else if (field->type == LX__IMPORT_AS_IMAGE && !raw) {
+        return fail_type(field, value, error);
     }
     return LX_OK;
+}
+
+/** Stores a value of a ragged field or a field of bytes, which has @p size bytes. */
+static bool store_varying(const lx__import_field *field, const lx__import_value *value,
+                          const void *data, size_t size, void *to)
+{
+    if (size != 0 && field->type == LX__IMPORT_AS_RAGGED && value->kind == LX__IMPORT_JSON)
+        return lx__json_store(value->data, value->size, field->dtype, to);
+    if (size != 0)
+        memcpy(to, data, size);
+    return true;
 }
 
 /* ---- adding a record */
@@ -177,8 +215,7 @@ static lx_status choose_bytes(const lx__import_field *field, const lx__import_va
 static bool is_missing(const lx__import_field *field, const lx__import_value *value)
 {
     return value->kind == LX__IMPORT_MISSING ||
-           (value->kind == LX__IMPORT_WORD && value->size == 0 &&
-            field->type == LX__IMPORT_AS_DENSE);
+           (value->kind == LX__IMPORT_WORD && value->size == 0 && lx__import_field_is_array(field));
 }
 
 /** Makes room for @p size bytes at @p at. */
@@ -196,11 +233,14 @@ static lx_status add_value(lx__import_columns *self, const lx__import_field *fie
                            lx__import_column *column, const lx__import_value *value,
                            lx_error *error)
 {
-    const void *data = NULL;
+    const void *data = value != NULL ? value->data : NULL;
     size_t row = self->rows, at, size = 0;
     bool dense = field->type == LX__IMPORT_AS_DENSE;
     bool missing = value == NULL || is_missing(field, value);
-    if (!missing && !dense) {
+    if (!missing && field->type == LX__IMPORT_AS_RAGGED) {
+        if (!measure_ragged(field, value, &size))
+            return fail_type(field, value, error);
+    } else if (!missing && !dense) {
         lx_status status = choose_bytes(field, value, &data, &size, error);
         if (status != LX_OK)
             return status;
@@ -211,11 +251,10 @@ static lx_status add_value(lx__import_columns *self, const lx__import_field *fie
         return lx__fail_memory(error, "a batch of records");
     if (!dense)
         column->offsets[row + 1] = at + size;
-    if (!dense && size != 0)
-        memcpy(column->data + at, data, size);
     if (dense && missing)
         memset(column->data + at, 0, size);
-    else if (dense && !store_dense(field, value, column->data + at))
+    else if (!missing && !(dense ? store_dense(field, value, column->data + at)
+                                 : store_varying(field, value, data, size, column->data + at)))
         return fail_type(field, value, error);
     column->present[row] = !missing;
     column->missing = column->missing || missing;

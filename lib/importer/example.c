@@ -239,7 +239,8 @@ static lx_status read_numbers(lx__example *self, part list, bool integers, lx__i
     }
     place->extent = value->size / step;
     value->kind = place->extent != 0 ? LX__IMPORT_ARRAY : LX__IMPORT_MISSING;
-    value->ndim = place->extent == 1 ? 0 : 1;
+    value->ndim = 1;
+    value->list = true;
     return LX_OK;
 }
 

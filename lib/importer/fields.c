@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "importer/json-value.h"
 #include "importer/number.h"
+#include "importer/varying.h"
 
 /* Length of the longest text of a type: a dtype and LX_MAX_NDIM extents. */
 #define TYPE_TEXT 768
@@ -85,24 +86,36 @@ static lx_status add(lx__import_fields *self, const char *name, size_t size,
 
 /* ---- types */
 
+/** The types that are not arrays, and the dtypes that store them. */
+static const struct {
+    const char *name;
+    lx_dtype dtype;
+} plain_types[] = {[LX__IMPORT_AS_BYTES] = {"bytes", LX_BYTES},
+                   [LX__IMPORT_AS_STR] = {"str", LX_STR},
+                   [LX__IMPORT_AS_JSON] = {"json", LX_JSON},
+                   [LX__IMPORT_AS_IMAGE] = {"image", LX_IMAGE},
+                   [LX__IMPORT_IGNORED] = {"ignore", LX_BYTES}};
+
 static lx_status fail_type(const char *text, lx_error *error)
 {
     return lx_fail(error, LX_ERR_ARGUMENT,
-                   "the type '%.64s' is invalid: use bytes, str, json, ignore, or a dtype such as "
-                   "int64 or float32[3,4]",
+                   "the type '%.64s' is invalid: use bytes, str, json, image, ignore, or a dtype "
+                   "such as int64, float32[3,4] or, if the first extent varies, int32[?]",
                    text);
 }
 
-/** Sets a dense type; false if a value would be empty or too large. */
-static bool set_dense(lx__import_field *field, lx_dtype dtype, const uint64_t *shape, size_t ndim)
+/** Sets a dense type or, if the first extent is LX_NONE, a ragged one; false if a value or an item
+ * would be empty or too large. */
+static bool set_array(lx__import_field *field, lx_dtype dtype, const uint64_t *shape, size_t ndim)
 {
     uint64_t size = lx_dtype_get_size(dtype);
-    for (size_t i = 0; i < ndim; i++)
+    bool ragged = ndim != 0 && shape[0] == LX_NONE;
+    for (size_t i = ragged; i < ndim; i++)
         if (!lx__multiply_fits(size, shape[i], &size))
             return false;
     if (size == 0 || size > LX_MAX_VALUE)
         return false;
-    field->type = LX__IMPORT_AS_DENSE;
+    field->type = ragged ? LX__IMPORT_AS_RAGGED : LX__IMPORT_AS_DENSE;
     field->dtype = dtype;
     field->ndim = ndim;
     field->size = (size_t)size;
@@ -111,16 +124,23 @@ static bool set_dense(lx__import_field *field, lx_dtype dtype, const uint64_t *s
     return true;
 }
 
-/** Reads "[3,4]". */
+/** Reads "[3,4]" or "[?,4]". */
 static bool parse_shape(const char *text, uint64_t *shape, size_t *ndim)
 {
     *ndim = 0;
     do {
         char *end;
         text++;
+        if (*ndim == 0 && *text == '?') {
+            shape[(*ndim)++] = LX_NONE;
+            text++;
+            continue;
+        }
         if (*text < '0' || *text > '9' || *ndim == LX_MAX_NDIM)
             return false;
-        shape[(*ndim)++] = strtoull(text, &end, 10);
+        shape[*ndim] = strtoull(text, &end, 10);
+        if (shape[(*ndim)++] == LX_NONE)
+            return false;
         text = end;
     } while (*text == ',');
     return strcmp(text, "]") == 0;
@@ -128,13 +148,8 @@ static bool parse_shape(const char *text, uint64_t *shape, size_t *ndim)
 
 lx_status lx__import_type_parse(const char *text, lx__import_field *field, lx_error *error)
 {
-    static const char *const names[] = {[LX__IMPORT_AS_BYTES] = "bytes",
-                                        [LX__IMPORT_AS_STR] = "str",
-                                        [LX__IMPORT_AS_JSON] = "json",
-                                        [LX__IMPORT_AS_DENSE] = NULL,
-                                        [LX__IMPORT_IGNORED] = "ignore"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (names[i] != NULL && strcmp(text, names[i]) == 0) {
+    for (size_t i = 0; i < sizeof plain_types / sizeof *plain_types; i++) {
+        if (plain_types[i].name != NULL && strcmp(text, plain_types[i].name) == 0) {
             field->type = (lx__import_type)i;
             return LX_OK;
         }
@@ -146,24 +161,26 @@ lx_status lx__import_type_parse(const char *text, lx__import_field *field, lx_er
     if (length >= sizeof name)
         return fail_type(text, error);
     memcpy(name, text, length);
-    if (lx_dtype_parse(name, &dtype, NULL) != LX_OK || dtype == LX_BYTES ||
+    if (lx_dtype_parse(name, &dtype, NULL) != LX_OK || lx_dtype_is_bytes(dtype) ||
         (text[length] == '[' && !parse_shape(text + length, shape, &ndim)) ||
-        !set_dense(field, dtype, shape, ndim))
+        !set_array(field, dtype, shape, ndim))
         return fail_type(text, error);
     return LX_OK;
 }
 
 char *lx__import_type_print(const lx__import_field *field, char *text, size_t size)
 {
-    static const char *const names[] = {"bytes", "str", "json", "", "ignore"};
-    if (field->type != LX__IMPORT_AS_DENSE) {
-        snprintf(text, size, "%s", names[field->type]);
+    if (!lx__import_field_is_array(field)) {
+        snprintf(text, size, "%s", plain_types[field->type].name);
         return text;
     }
     size_t at = (size_t)snprintf(text, size, "%s", lx_dtype_get_name(field->dtype));
-    for (size_t i = 0; i < field->ndim && at < size; i++)
-        at += (size_t)snprintf(text + at, size - at, "%c%" PRIu64, i == 0 ? '[' : ',',
-                               field->shape[i]);
+    for (size_t i = 0; i < field->ndim && at < size; i++) {
+        char separator = i == 0 ? '[' : ',';
+        at += field->shape[i] == LX_NONE ? (size_t)snprintf(text + at, size - at, "%c?", separator)
+                                         : (size_t)snprintf(text + at, size - at, "%c%" PRIu64,
+                                                            separator, field->shape[i]);
+    }
     if (field->ndim != 0 && at < size)
         snprintf(text + at, size - at, "]");
     return text;
@@ -174,7 +191,10 @@ lx_status lx__import_fields_set(lx__import_fields *self, const char *name, const
 {
     lx__import_field *field = lx__import_fields_find(self, 0, name, strlen(name));
     lx_status status = field != NULL ? LX_OK : add(self, name, strlen(name), &field, error);
-    return status == LX_OK ? lx__import_type_parse(type, field, error) : status;
+    if (status != LX_OK)
+        return status;
+    field->seen.is_shape = false;
+    return lx__import_type_parse(type, field, error);
 }
 
 /* ---- deriving types */
@@ -193,24 +213,46 @@ static void observe_number(lx__import_seen *seen, const lx__import_value *value)
         seen->large = true;
 }
 
-static void observe_shape(lx__import_seen *seen, bool first, lx_dtype dtype, const uint64_t *shape,
-                          size_t ndim)
+static void observe_shape(lx__import_seen *seen, lx_dtype dtype, const uint64_t *shape, size_t ndim)
 {
-    if (first) {
+    if (!seen->has_shape) {
+        seen->has_shape = true;
         seen->dtype = dtype;
         seen->ndim = ndim;
         if (ndim != 0)
             memcpy(seen->shape, shape, ndim * sizeof *shape);
     }
     if (seen->dtype != dtype || seen->ndim != ndim ||
-        (ndim != 0 && memcmp(seen->shape, shape, ndim * sizeof *shape) != 0))
+        (ndim > 1 && memcmp(seen->shape + 1, shape + 1, (ndim - 1) * sizeof *shape) != 0))
+        seen->irregular = true;
+    else if (ndim != 0 && seen->shape[0] != shape[0])
+        seen->varies = true;
+}
+
+static void observe_json(lx__import_seen *seen, const lx__import_value *value)
+{
+    lx__json_list list;
+    if (!lx__json_measure(value->data, value->size, &list))
+        seen->irregular = true;
+    else if (lx__json_list_is_empty(&list))
+        seen->varies = true; /* it may have any number of dimensions */
+    else
+        observe_shape(seen, LX_INT64, list.shape, list.ndim);
+    seen->fractions = seen->fractions || !list.int64;
+}
+
+static void observe_array(lx__import_seen *seen, const lx__import_value *value)
+{
+    observe_shape(seen, value->dtype, value->shape, value->ndim);
+    seen->list = seen->list || value->list;
+    seen->is_shape = seen->is_shape || value->is_shape;
+    seen->varies = seen->varies || value->varies;
+    if (value->varies && value->ndim == 0)
         seen->irregular = true;
 }
 
 static void observe(lx__import_seen *seen, const lx__import_value *value)
 {
-    lx__json_list list;
-    bool first = (seen->kinds >> value->kind & 1) == 0;
     seen->kinds |= 1u << value->kind;
     switch (value->kind) {
     case LX__IMPORT_NUMBER:
@@ -218,15 +260,10 @@ static void observe(lx__import_seen *seen, const lx__import_value *value)
         observe_number(seen, value);
         break;
     case LX__IMPORT_JSON:
-        if (!lx__json_measure(value->data, value->size, &list))
-            seen->irregular = true;
-        else
-            observe_shape(seen, first, LX_INT64, list.shape, list.ndim);
-        seen->fractions = seen->fractions || !list.int64;
+        observe_json(seen, value);
         break;
     case LX__IMPORT_ARRAY:
-        observe_shape(seen, first, value->dtype, value->shape, value->ndim);
-        seen->irregular = seen->irregular || value->varies;
+        observe_array(seen, value);
         break;
     default:
         break;
@@ -255,7 +292,24 @@ static void derive_numbers(lx__import_field *field, lx__import_type otherwise)
     bool words = seen->words || (seen->large && !seen->fractions);
     field->type = otherwise;
     if (!words)
-        set_dense(field, seen->fractions ? LX_FLOAT64 : LX_INT64, NULL, 0);
+        set_array(field, seen->fractions ? LX_FLOAT64 : LX_INT64, NULL, 0);
+}
+
+/** The type of arrays; @p otherwise if they have no common one. */
+static void derive_array(lx__import_field *field, lx_dtype dtype, lx__import_type otherwise)
+{
+    const lx__import_seen *seen = &field->seen;
+    uint64_t shape[LX_MAX_NDIM];
+    size_t ndim = seen->ndim;
+    field->type = otherwise;
+    if (!seen->has_shape || seen->irregular)
+        return;
+    memcpy(shape, seen->shape, sizeof shape);
+    if (seen->varies)
+        shape[0] = LX_NONE;
+    else if (seen->list && shape[0] == 1)
+        ndim = 0;
+    set_array(field, dtype, shape, ndim);
 }
 
 static void derive(lx__import_field *field)
@@ -273,18 +327,17 @@ static void derive(lx__import_field *field)
     case 1u << LX__IMPORT_TEXT:
         field->type = LX__IMPORT_AS_STR;
         break;
+    case 1u << LX__IMPORT_IMAGE:
+        field->type = LX__IMPORT_AS_IMAGE;
+        break;
     case 1u << LX__IMPORT_BOOL:
-        set_dense(field, LX_BOOL, NULL, 0);
+        set_array(field, LX_BOOL, NULL, 0);
         break;
     case 1u << LX__IMPORT_JSON:
-        field->type = LX__IMPORT_AS_JSON;
-        if (!seen->irregular)
-            set_dense(field, seen->fractions ? LX_FLOAT64 : LX_INT64, seen->shape, seen->ndim);
+        derive_array(field, seen->fractions ? LX_FLOAT64 : LX_INT64, LX__IMPORT_AS_JSON);
         break;
     case 1u << LX__IMPORT_ARRAY:
-        field->type = LX__IMPORT_AS_BYTES;
-        if (!seen->irregular)
-            set_dense(field, seen->dtype, seen->shape, seen->ndim);
+        derive_array(field, seen->dtype, LX__IMPORT_AS_BYTES);
         break;
     default:
         field->type = (seen->kinds & ~(json | 1u << LX__IMPORT_MISSING)) == 0 ? LX__IMPORT_AS_JSON
@@ -299,6 +352,19 @@ void lx__import_fields_derive(lx__import_fields *self)
         derive(&self->list[i]);
 }
 
+void lx__import_fields_drop_shapes(lx__import_fields *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        lx__import_field *field = &self->list[i];
+        if (!field->seen.is_shape)
+            continue;
+        const lx__import_field *array = lx__import_fields_find(
+            self, i, field->source, field->source_size - strlen(LX__VARYING_SUFFIX));
+        if (array != NULL && lx__import_field_is_array(array))
+            field->type = LX__IMPORT_IGNORED;
+    }
+}
+
 /* ---- fields and schemas */
 
 lx_status lx__import_fields_fill(lx__import_fields *self, lx_schema *schema, lx_error *error)
@@ -307,11 +373,11 @@ lx_status lx__import_fields_fill(lx__import_fields *self, lx_schema *schema, lx_
         lx__import_field *field = &self->list[i];
         if (field->type == LX__IMPORT_IGNORED)
             continue;
-        bool dense = field->type == LX__IMPORT_AS_DENSE;
+        bool array = lx__import_field_is_array(field);
         field->position = lx_schema_get_field_count(schema);
-        lx_status status = lx_schema_add_field(schema, field->name, dense ? field->dtype : LX_BYTES,
-                                               dense ? field->shape : NULL, dense ? field->ndim : 0,
-                                               LX_COMPRESSION_RAW, error);
+        lx_status status = lx_schema_add_field(
+            schema, field->name, array ? field->dtype : plain_types[field->type].dtype,
+            array ? field->shape : NULL, array ? field->ndim : 0, LX_COMPRESSION_RAW, error);
         if (status != LX_OK)
             return status;
     }
@@ -328,26 +394,42 @@ static lx_status fail_match(const char *name, const char *why, lx_error *error)
     return status;
 }
 
+/** Whether arrays of the type of @p field can be stored in a field of the dataset. */
+static bool fits(const lx__import_field *field, const lx_field *theirs)
+{
+    bool ragged = theirs->ndim != 0 && theirs->shape[0] == LX_NONE;
+    if (!lx__import_field_is_array(field))
+        return false;
+    if (field->seen.list && field->ndim == 0 && theirs->ndim == 1)
+        return ragged || theirs->shape[0] == 1;
+    if (field->ndim != theirs->ndim)
+        return false;
+    for (size_t i = ragged; i < field->ndim; i++)
+        if (field->shape[i] != theirs->shape[i])
+            return false;
+    return true;
+}
+
 /** Takes the type of a field of the dataset. */
 static lx_status match(lx__import_field *field, const lx_field *theirs, lx_error *error)
 {
-    bool dense = field->type == LX__IMPORT_AS_DENSE;
-    if (theirs->dtype == LX_BYTES) {
-        if (dense)
+    if (lx_dtype_is_bytes(theirs->dtype)) {
+        if (lx__import_field_is_array(field))
             return fail_match(theirs->name,
-                              "the dataset stores bytes, and the inputs elements: "
-                              "set the type of the field to bytes, str or json",
+                              "the dataset stores bytes, text, JSON or images, and the inputs "
+                              "elements: set the type of the field to bytes, str or json",
                               error);
+        for (size_t i = 0; theirs->dtype != LX_BYTES && i < LX__IMPORT_AS_DENSE; i++)
+            if (plain_types[i].dtype == theirs->dtype)
+                field->type = (lx__import_type)i;
         return LX_OK;
     }
-    if (!dense || theirs->ndim != field->ndim ||
-        (field->ndim != 0 &&
-         memcmp(theirs->shape, field->shape, field->ndim * sizeof *field->shape) != 0))
+    if (!fits(field, theirs))
         return fail_match(theirs->name,
                           "the values of the inputs do not have the shape of the "
                           "field in the dataset",
                           error);
-    set_dense(field, theirs->dtype, theirs->shape, theirs->ndim);
+    set_array(field, theirs->dtype, theirs->shape, theirs->ndim);
     return LX_OK;
 }
 

@@ -18,11 +18,13 @@
 
 /** How a field stores values. */
 typedef enum lx__import_type {
-    LX__IMPORT_AS_BYTES, /**< Any bytes. */
-    LX__IMPORT_AS_STR,   /**< UTF-8. */
-    LX__IMPORT_AS_JSON,  /**< The JSON text of any value. */
-    LX__IMPORT_AS_DENSE, /**< Elements of a dtype. */
-    LX__IMPORT_IGNORED   /**< Not at all. */
+    LX__IMPORT_AS_BYTES,  /**< Any bytes. */
+    LX__IMPORT_AS_STR,    /**< UTF-8. */
+    LX__IMPORT_AS_JSON,   /**< The JSON text of any value. */
+    LX__IMPORT_AS_IMAGE,  /**< An encoded image. */
+    LX__IMPORT_AS_DENSE,  /**< Elements of a dtype, in arrays of one shape. */
+    LX__IMPORT_AS_RAGGED, /**< Elements of a dtype, in arrays whose first extents vary. */
+    LX__IMPORT_IGNORED    /**< Not at all. */
 } lx__import_type;
 
 /** What the first records contain for a field. */
@@ -31,8 +33,12 @@ typedef struct lx__import_seen {
     bool fractions; /**< A number is not whole. */
     bool large;     /**< A whole number does not fit in an int64. */
     bool words;     /**< A word that is not empty is not a number. */
-    bool irregular; /**< An array has another shape or dtype than the first one, or no elements. */
-    lx_dtype dtype; /**< Of the arrays, as are the next two. */
+    bool irregular; /**< The arrays differ in more than the first extent. */
+    bool varies;    /**< The first extents of the arrays differ, or may differ. */
+    bool list;      /**< An array is a list: a single element may be a scalar. */
+    bool is_shape;  /**< The values are shapes of the arrays of another field. */
+    bool has_shape; /**< The next three are those of the first array. */
+    lx_dtype dtype;
     size_t ndim;
     uint64_t shape[LX_MAX_NDIM];
 } lx__import_seen;
@@ -43,11 +49,11 @@ typedef struct lx__import_field {
     size_t source_size;
     char name[LX_MAX_FIELD_NAME + 1]; /**< @ref source with "_" for bytes that no name may have. */
     lx__import_type type;
-    lx_dtype dtype; /**< Of a dense field, as are the next two. */
+    lx_dtype dtype; /**< Of a dense or ragged field, as are the next three. */
     size_t ndim;
-    uint64_t shape[LX_MAX_NDIM];
-    size_t size;     /**< Of a dense value in bytes. */
-    size_t position; /**< In the schema; unused if ignored. */
+    uint64_t shape[LX_MAX_NDIM]; /**< The first extent is #LX_NONE in a ragged field. */
+    size_t size;                 /**< Of a dense value, or of an item of a ragged one, in bytes. */
+    size_t position;             /**< In the schema; unused if ignored. */
     lx__import_seen seen;
 } lx__import_field;
 
@@ -55,6 +61,12 @@ typedef struct lx__import_fields {
     lx__import_field *list;
     size_t count, capacity;
 } lx__import_fields;
+
+/** Whether a field stores elements of a dtype. */
+static inline bool lx__import_field_is_array(const lx__import_field *field)
+{
+    return field->type == LX__IMPORT_AS_DENSE || field->type == LX__IMPORT_AS_RAGGED;
+}
 
 void lx__import_fields_free(lx__import_fields *self);
 
@@ -77,12 +89,15 @@ lx_status lx__import_fields_observe(lx__import_fields *self, const lx__import_re
 /** Derives the types of all fields from what was observed. */
 void lx__import_fields_derive(lx__import_fields *self);
 
+/** Ignores the shapes of arrays whose own fields have a shape, unless their types were set. */
+void lx__import_fields_drop_shapes(lx__import_fields *self);
+
 /** Adds the fields to a schema, all of them raw, and sets their positions. */
 lx_status lx__import_fields_fill(lx__import_fields *self, lx_schema *schema, lx_error *error);
 
 /**
- * Sets the positions of the fields in the schema of an existing dataset. Dense fields of the
- * dataset decide their type.
+ * Sets the positions of the fields in the schema of an existing dataset. The types of its fields
+ * decide, except that a field of bytes keeps the type that was derived or set.
  *
  * @retval LX_ERR_MISMATCH  Only one of the two has a field, or the types do not match.
  */

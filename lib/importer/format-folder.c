@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "importer/format.h"
+#include "importer/image-name.h"
 
 enum { OPTION_EXTENSIONS };
 static const char *const options[] = {[OPTION_EXTENSIONS] = "extensions", NULL};
@@ -163,7 +164,6 @@ static lx_status open_folder(lx__import_reader *reader, lx_error *error)
     for (size_t i = 0; i < VALUES; i++)
         self->values[i] = (lx__import_value){
             .name = names[i], .name_size = strlen(names[i]), .kind = LX__IMPORT_TEXT};
-    self->values[DATA].kind = LX__IMPORT_BYTES;
     self->values[LABEL].dtype = LX_INT64;
     self->label = -1;
     return status;
@@ -229,6 +229,7 @@ static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_e
     reader->read += size;
     self->values[DATA].data = self->data;
     self->values[DATA].size = size;
+    self->values[DATA].kind = lx__image_name_is(name) ? LX__IMPORT_IMAGE : LX__IMPORT_BYTES;
     self->values[NAME].data = name;
     self->values[NAME].size = strlen(name);
     record->values = self->values;

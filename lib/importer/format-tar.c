@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "importer/format.h"
+#include "importer/image-name.h"
 #include "importer/json-value.h"
 #include "importer/tar-member.h"
 
@@ -97,7 +98,7 @@ static lx_status classify(lx__import_value *value, const char *name, lx_error *e
     static const char *const texts[] = {"txt", "text", "transcript", NULL};
     static const char *const numbers[] = {"cls",   "cls2", "class", "count",
                                           "index", "inx",  "id",    NULL};
-    value->kind = LX__IMPORT_BYTES;
+    value->kind = lx__image_name_is(name) ? LX__IMPORT_IMAGE : LX__IMPORT_BYTES;
     if (is_one_of(name, numbers)) {
         value->kind = LX__IMPORT_WORD;
         trim(value);

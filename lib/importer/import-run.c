@@ -122,7 +122,10 @@ static lx_status derive_fields(run *self, lx_error *error)
 {
     lx_status status = sample(self, error);
     lx__import_fields_derive(&self->fields);
-    return status == LX_OK ? apply_types(self, error) : status;
+    if (status == LX_OK)
+        status = apply_types(self, error);
+    lx__import_fields_drop_shapes(&self->fields);
+    return status;
 }
 
 /** How the field is to be stored; NULL: raw. */
@@ -133,7 +136,7 @@ static const lx__import_storage *find_storage(const lx_importer *importer, const
         const lx__import_storage *storage = &importer->storages[i];
         if (storage->name != NULL && strcmp(storage->name, field->name) == 0)
             return storage;
-        if (storage->name == NULL && field->dtype == LX_BYTES)
+        if (storage->name == NULL && field->size == LX_NONE)
             found = storage;
     }
     return found;

@@ -35,6 +35,12 @@ typedef struct lx__json_list {
     bool int64; /**< All numbers are whole and fit in an int64. */
 } lx__json_list;
 
+/** Whether the list is "[]", which may stand for an empty array of any number of dimensions. */
+static inline bool lx__json_list_is_empty(const lx__json_list *list)
+{
+    return list->ndim == 1 && list->shape[0] == 0;
+}
+
 /** Measures a checked array; false unless it is rectangular and contains nothing but numbers. */
 bool lx__json_measure(const char *text, size_t size, lx__json_list *list);
 

@@ -25,9 +25,9 @@ static const struct {
     {"float16", LX__MDS_SCALAR, LX_FLOAT16}, {"float32", LX__MDS_SCALAR, LX_FLOAT32},
     {"float64", LX__MDS_SCALAR, LX_FLOAT64}, {"str_int", LX__MDS_WORD, LX_BYTES},
     {"str_float", LX__MDS_WORD, LX_BYTES},   {"str_decimal", LX__MDS_WORD, LX_BYTES},
-    {"json", LX__MDS_JSON, LX_BYTES},        {"jpeg", LX__MDS_BYTES, LX_BYTES},
-    {"png", LX__MDS_BYTES, LX_BYTES},        {"pil", LX__MDS_BYTES, LX_BYTES},
-    {"jpeg_array", LX__MDS_BYTES, LX_BYTES}, {"jpegarray", LX__MDS_BYTES, LX_BYTES},
+    {"json", LX__MDS_JSON, LX_BYTES},        {"jpeg", LX__MDS_IMAGE, LX_BYTES},
+    {"png", LX__MDS_IMAGE, LX_BYTES},        {"pil", LX__MDS_BYTES, LX_BYTES},
+    {"jpeg_array", LX__MDS_IMAGE, LX_BYTES}, {"jpegarray", LX__MDS_IMAGE, LX_BYTES},
     {"list[jpeg]", LX__MDS_BYTES, LX_BYTES}, {"list[png]", LX__MDS_BYTES, LX_BYTES},
     {"list[pil]", LX__MDS_BYTES, LX_BYTES},  {"pkl", LX__MDS_BYTES, LX_BYTES},
 };
@@ -235,6 +235,9 @@ lx_status lx__mds_column_read(lx__mds_column *self, const uint8_t *data, size_t 
         return read_text(self, values, error);
     case LX__MDS_JSON:
         return read_json(self, values, error);
+    case LX__MDS_IMAGE:
+        values->kind = LX__IMPORT_IMAGE;
+        return LX_OK;
     case LX__MDS_SCALAR:
         values->kind = LX__IMPORT_ARRAY;
         return LX_OK;

@@ -12,7 +12,8 @@
 
 /** What an encoding means. */
 typedef enum lx__mds_kind {
-    LX__MDS_BYTES, /**< Any bytes, such as an image, or a pickle, which stays one. */
+    LX__MDS_BYTES, /**< Any bytes, such as a pickle, which stays one. */
+    LX__MDS_IMAGE, /**< An encoded image. */
     LX__MDS_STR,
     LX__MDS_WORD, /**< A number as text. */
     LX__MDS_JSON,

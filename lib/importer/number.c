@@ -60,8 +60,7 @@ bool lx__number_is_int64(const char *text, size_t size)
 
 bool lx__number_has_text(lx_dtype dtype)
 {
-    return dtype != LX_BYTES && dtype != LX_FLOAT16 && dtype != LX_COMPLEX64 &&
-           dtype != LX_COMPLEX128;
+    return (dtype >= LX_BOOL && dtype <= LX_UINT64) || dtype == LX_FLOAT32 || dtype == LX_FLOAT64;
 }
 
 /** strtod() in the locale "C". */

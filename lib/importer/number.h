@@ -23,7 +23,8 @@ size_t lx__number_span(const char *text, const char *end, bool *whole);
 /** Whether text is a whole number that fits in an int64. */
 bool lx__number_is_int64(const char *text, size_t size);
 
-/** Whether the numbers of this dtype can be made from text: all but float16 and complex ones. */
+/** Whether the numbers of this dtype can be made from text: booleans, integers, float32 and
+ * float64. */
 bool lx__number_has_text(lx_dtype dtype);
 
 /**

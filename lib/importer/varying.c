@@ -10,12 +10,12 @@
 
 lx_status lx__varying_open(lx__varying *self, const char *name, lx_error *error)
 {
-    size_t size = strlen(name) + sizeof ".shape";
+    size_t size = strlen(name) + sizeof LX__VARYING_SUFFIX;
     self->name = name;
     self->shape_name = lx__alloc(size);
     if (self->shape_name == NULL)
         return lx__fail_memory(error, "the name of a field");
-    snprintf(self->shape_name, size, "%s.shape", name);
+    snprintf(self->shape_name, size, "%s" LX__VARYING_SUFFIX, name);
     return LX_OK;
 }
 
@@ -58,6 +58,7 @@ size_t lx__varying_put(lx__varying *self, lx_dtype dtype, const void *data, size
                                    .size = self->ndim * sizeof *self->elements,
                                    .dtype = LX_INT64,
                                    .ndim = 1,
-                                   .shape = &self->extent};
+                                   .shape = &self->extent,
+                                   .is_shape = true};
     return 2;
 }

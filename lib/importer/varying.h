@@ -2,8 +2,8 @@
 /**
  * @file
  * @brief Arrays of a source that says that their shapes vary. If they do not have exactly one
- * dimension, their shapes become a second field, as the size of a value does not determine its
- * shape.
+ * dimension, their shapes become a second value, for fields of bytes: the size of a value does not
+ * determine its shape.
  */
 #ifndef LX_IMPORTER_VARYING_H
 #define LX_IMPORTER_VARYING_H
@@ -12,10 +12,13 @@
 
 #include "importer/format.h"
 
+/** What follows the name of an array in the name of its shape. */
+#define LX__VARYING_SUFFIX ".shape"
+
 /** The name and the shape of such an array. */
 typedef struct lx__varying {
     const char *name; /**< Borrowed. */
-    char *shape_name; /**< The name with ".shape". */
+    char *shape_name; /**< The name with #LX__VARYING_SUFFIX. */
     size_t ndim;      /**< Of the current array, as is the next one. */
     uint64_t shape[LX_MAX_NDIM];
     uint64_t elements[LX_MAX_NDIM]; /**< The shape in little-endian order. */

@@ -84,7 +84,7 @@ static inline lx_dataset *open_imported(const char *path)
     return dataset;
 }
 
-/** The fields of a dataset, as in "id:int64 text:bytes box:float32[4]". */
+/** The fields of a dataset, as in "id:int64 text:str box:float32[4] ids:int64[?]". */
 static inline void expect_schema(const char *path, const char *expected)
 {
     char text[1024] = "";
@@ -96,9 +96,12 @@ static inline void expect_schema(const char *path, const char *expected)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s:%s", i != 0 ? " " : "",
                                field->name, lx_dtype_get_name(field->dtype));
         for (size_t axis = 0; axis < field->ndim; axis++)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%c%" PRIu64 "%s",
-                                   axis == 0 ? '[' : ',', field->shape[axis],
-                                   axis + 1 == field->ndim ? "]" : "");
+            at += field->shape[axis] == LX_NONE
+                      ? (size_t)snprintf(text + at, sizeof text - at, "[?%s",
+                                         field->ndim == 1 ? "]" : "")
+                      : (size_t)snprintf(text + at, sizeof text - at, "%c%" PRIu64 "%s",
+                                         axis == 0 ? '[' : ',', field->shape[axis],
+                                         axis + 1 == field->ndim ? "]" : "");
     }
     ck_assert_str_eq(text, expected);
     lx_dataset_close(dataset);

@@ -10,7 +10,7 @@ START_TEST(the_first_record_names_the_fields)
                        "\r\n"
                        "-2,,\"two, \"\"2\"\"\nlines\",00001,\"\",\"7\"\n"
                        ",3,,9,,");
-    expect_schema("d", "id:int64 size__cm_:float64 name:bytes zip:bytes column4:bytes a__b_:bytes");
+    expect_schema("d", "id:int64 size__cm_:float64 name:str zip:str column4:str a__b_:str");
     expect_length("d", 3);
     expect_int64("d", 0, "id", 1);
     expect_int64("d", 1, "id", -2);
@@ -34,7 +34,7 @@ START_TEST(delimiter_and_header_can_be_chosen)
     unit_ok(lx_importer_set_option(importer, "delimiter", "\\t", &error));
     unit_ok(lx_importer_set_option(importer, "header", "no", &error));
     unit_ok(lx_importer_run(importer, "d", NULL, &error));
-    expect_schema("d", "column0:int64 column1:bytes");
+    expect_schema("d", "column0:int64 column1:str");
     expect_length("d", 2);
     expect_text("d", 0, "column1", "a,b");
     expect_text("d", 1, "column1", "c\td");
@@ -61,7 +61,7 @@ START_TEST(each_column_can_have_a_type)
     unit_ok(lx_importer_set_field(importer, "d", "float32", &error));
     unit_ok(lx_importer_set_field(importer, "e", "json", &error));
     unit_ok(lx_importer_run(importer, "d", NULL, &error));
-    expect_schema("d", "a:bool b:uint8 c:bytes d:float32 e:bytes");
+    expect_schema("d", "a:bool b:uint8 c:str d:float32 e:json");
     expect_bytes("d", 1, "b", "\xff", 1);
     expect_text("d", 1, "c", "-1");
     expect_text("d", 0, "e", "{\"k\": 1}");

@@ -24,7 +24,7 @@ START_TEST(each_file_is_a_record)
     make_folders();
     lx_importer *importer = importer_of("folder", "in");
     unit_ok(lx_importer_run(importer, "d", NULL, &error));
-    expect_schema("d", "data:bytes name:bytes class:bytes label:int64");
+    expect_schema("d", "data:bytes name:str class:str label:int64");
     expect_length("d", 4);
     expect_text("d", 0, "name", "cat/b.JPG");
     expect_text("d", 0, "data", "cat b");
@@ -41,6 +41,7 @@ START_TEST(each_file_is_a_record)
     unit_ok(lx_importer_set_option(importer, "extensions", "png,jpg", &error));
     unit_ok(lx_importer_run(importer, "images", NULL, &error));
     expect_length("images", 3);
+    expect_schema("images", "data:image name:str class:str label:int64");
     lx_importer_free(importer);
     scratch_remove(scratch);
 }

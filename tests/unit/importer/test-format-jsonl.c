@@ -12,8 +12,8 @@ START_TEST(each_key_is_a_field)
                 "{\"id\":-2,\"x\":3,\"ok\":false,\"text\":\"\",\"box\":[3,4e1],\"any\":[],"
                 "\"mixed\":\"two\"}\r\n"
                 "{\"mixed\": null, \"text\": \"a\\n\\u00e9\\ud83d\\ude00\", \"id\": 3}");
-    expect_schema("d", "id:int64 x:float64 ok:bool text:bytes box:float64[2] any:bytes "
-                       "mixed:bytes");
+    expect_schema("d", "id:int64 x:float64 ok:bool text:str box:float64[2] any:json "
+                       "mixed:json");
     expect_length("d", 3);
     expect_int64("d", 0, "id", 1);
     expect_int64("d", 1, "id", -2);
@@ -36,19 +36,46 @@ START_TEST(each_key_is_a_field)
 }
 END_TEST
 
-START_TEST(lists_of_equal_shape_are_arrays_and_others_json)
+START_TEST(lists_of_numbers_are_arrays_and_others_json)
 {
     char *scratch = scratch_make();
     import_text("jsonl", "{\"m\": [[1,2],[3,4],[5,6]], \"r\": [1], \"e\": [], \"w\": [1, \"a\"], "
                          "\"n\": [[1], [2, 3]], \"b\": [9007199254740993]}\n"
                          "{\"m\": [[-1,2],[3,4],[5,6]], \"r\": [1, 2], \"e\": [], \"w\": [], "
                          "\"n\": [[1], [2, 3]], \"b\": [-9223372036854775808]}\n");
-    expect_schema("d", "m:int64[3,2] r:bytes e:bytes w:bytes n:bytes b:int64[1]");
+    expect_schema("d", "m:int64[3,2] r:int64[?] e:json w:json n:json b:int64[1]");
     const int64_t m[] = {-1, 2, 3, 4, 5, 6};
     expect_bytes("d", 1, "m", m, sizeof m);
     expect_int64("d", 0, "b", INT64_C(9007199254740993));
     expect_int64("d", 1, "b", INT64_MIN);
-    expect_text("d", 1, "r", "[1, 2]");
+    const int64_t r[] = {1, 2};
+    expect_bytes("d", 1, "r", r, sizeof r);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(lists_of_varying_lengths_are_ragged)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    put_text("input", "{\"t\": [], \"u\": [1, 2], \"b\": [[1, 2], [3, 4]], \"x\": [[1], [2]]}\n"
+                      "{\"t\": [7, -8], \"u\": [3, 4], \"b\": [[5, 0.5]], \"x\": [[1, 2]]}\n"
+                      "{\"t\": null, \"u\": [5, 6], \"b\": [], \"x\": []}\n");
+    lx_importer *importer = importer_of("jsonl", "input");
+    unit_ok(lx_importer_set_field(importer, "u", "uint8[?]", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "t:int64[?] u:uint8[?] b:float64[?,2] x:json");
+    const int64_t t[] = {7, -8};
+    const double b[] = {1, 2, 3, 4}, b1[] = {5, 0.5};
+    expect_text("d", 0, "t", "");
+    expect_bytes("d", 1, "t", t, sizeof t);
+    expect_bytes("d", 2, "t", NULL, 0);
+    expect_bytes("d", 1, "u", "\3\4", 2);
+    expect_bytes("d", 0, "b", b, sizeof b);
+    expect_bytes("d", 1, "b", b1, sizeof b1);
+    expect_text("d", 2, "b", "");
+    expect_text("d", 2, "x", "[]");
+    lx_importer_free(importer);
     scratch_remove(scratch);
 }
 END_TEST
@@ -57,7 +84,7 @@ START_TEST(integers_that_do_not_fit_stay_exact)
 {
     char *scratch = scratch_make();
     import_text("jsonl", "{\"n\": 18446744073709551616}\n{\"n\": 1}\n");
-    expect_schema("d", "n:bytes");
+    expect_schema("d", "n:json");
     expect_text("d", 0, "n", "18446744073709551616");
     scratch_remove(scratch);
 }
@@ -75,7 +102,7 @@ START_TEST(the_caller_sets_types)
     unit_ok(lx_importer_set_field(importer, "d", "ignore", &error));
     unit_ok(lx_importer_set_field(importer, "late", "int16", &error));
     unit_ok(lx_importer_run(importer, "d", NULL, &error));
-    expect_schema("d", "a:float32 b:uint8[2] c:bytes odd_name:int64 late:int16");
+    expect_schema("d", "a:float32 b:uint8[2] c:json odd_name:int64 late:int16");
     const float a = 1;
     expect_bytes("d", 0, "a", &a, sizeof a);
     expect_bytes("d", 0, "b", "\1\2", 2);
@@ -148,6 +175,10 @@ START_TEST(later_records_must_fit_the_types)
         {"{\"s\": 5}", "str"},
         {"{\"l\": [1, 2, 3]}", "int64[2]"},
         {"{\"l\": 1}", "int64[2]"},
+        {"{\"r\": [1.5]}", "int64[?]"},
+        {"{\"r\": [[1]]}", "int64[?]"},
+        {"{\"r\": 1}", "int64[?]"},
+        {"{\"r\": [\"a\"]}", "int64[?]"},
         {"{\"new\": 1}", "'new'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -155,7 +186,8 @@ START_TEST(later_records_must_fit_the_types)
         size_t at = 0;
         for (int line = 0; line < 1000; line++)
             at += (size_t)snprintf(text + at, sizeof text - at,
-                                   "{\"i\": 7, \"s\": \"t\", \"l\": [1, 2]}\n");
+                                   "{\"i\": 7, \"s\": \"t\", \"l\": [1, 2], \"r\": [%s]}\n",
+                                   line % 2 != 0 ? "1" : "");
         snprintf(text + at, sizeof text - at, "%s\n", bad[i].line);
         refuse_text("jsonl", text, LX_ERR_MISMATCH, 1000, at, bad[i].part);
     }
@@ -163,7 +195,7 @@ START_TEST(later_records_must_fit_the_types)
 }
 END_TEST
 
-UNIT_MAIN("importer/format-jsonl", each_key_is_a_field,
-          lists_of_equal_shape_are_arrays_and_others_json, integers_that_do_not_fit_stay_exact,
+UNIT_MAIN("importer/format-jsonl", each_key_is_a_field, lists_of_numbers_are_arrays_and_others_json,
+          lists_of_varying_lengths_are_ragged, integers_that_do_not_fit_stay_exact,
           the_caller_sets_types, what_is_not_json_is_refused_with_its_place,
           deep_nesting_is_refused, later_records_must_fit_the_types)

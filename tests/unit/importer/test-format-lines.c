@@ -6,7 +6,7 @@ START_TEST(each_line_is_a_record)
 {
     char *scratch = scratch_make();
     import_text("lines", "one\r\ntwo\n\nthr\ree\nh\xc3\xa9llo");
-    expect_schema("d", "text:bytes");
+    expect_schema("d", "text:str");
     expect_length("d", 5);
     expect_text("d", 0, "text", "one");
     expect_text("d", 1, "text", "two");
@@ -34,7 +34,7 @@ START_TEST(the_field_has_the_name_that_is_asked_for)
     lx_importer *importer = importer_of("lines", "input");
     unit_ok(lx_importer_set_option(importer, "field", "line", &error));
     unit_ok(lx_importer_run(importer, "d", NULL, &error));
-    expect_schema("d", "line:bytes");
+    expect_schema("d", "line:str");
     lx_importer_free(importer);
     scratch_remove(scratch);
 }

@@ -78,7 +78,7 @@ START_TEST(columns_are_fields)
     uint8_t shard[200];
     put_folder(shard);
     import_folder();
-    expect_schema("d", "i:int64 s:bytes a:bytes a.shape:int64[2]");
+    expect_schema("d", "i:int64 s:str a:bytes a.shape:int64[2]");
     expect_length("d", 2);
     expect_int64("d", 0, "i", 7);
     expect_int64("d", 1, "i", -1);
@@ -130,25 +130,25 @@ START_TEST(each_encoding_has_its_type)
         const char *schema;
     } good[] = {
         {"bytes", "null", "\0\xff", 2, "x:bytes"},
-        {"str", "null", "\xc3\xa9", 2, "x:bytes"},
+        {"str", "null", "\xc3\xa9", 2, "x:str"},
         {"int", "8", "12345678", 8, "x:int64"},
         {"uint8", "1", "1", 1, "x:uint8"},
         {"float16", "2", "12", 2, "x:float16"},
         {"float64", "8", "12345678", 8, "x:float64"},
         {"str_int", "null", "-12", 3, "x:int64"},
         {"str_float", "null", "1e-05", 5, "x:float64"},
-        {"str_float", "null", "nan", 3, "x:bytes"},
-        {"json", "null", "{\"a\": 1}", 8, "x:bytes"},
-        {"json", "null", "\"a\"", 3, "x:bytes"},
+        {"str_float", "null", "nan", 3, "x:str"},
+        {"json", "null", "{\"a\": 1}", 8, "x:json"},
+        {"json", "null", "\"a\"", 3, "x:json"},
         {"json", "null", "[1, 2]", 6, "x:int64[2]"},
-        {"jpeg", "null", "\xff\xd8", 2, "x:bytes"},
-        {"png", "null", "", 0, "x:bytes"},
+        {"jpeg", "null", "\xff\xd8", 2, "x:image"},
+        {"png", "null", "", 0, "x:image"},
         {"pkl", "null", "cos\nsystem\n", 11, "x:bytes"},
         {"ndarray:int16:2,1", "4", "1234", 4, "x:int16[2,1]"},
-        {"ndarray:uint8", "null", "\x04\x02zz", 4, "x:bytes"},
-        {"ndarray:uint8", "null", "\x05\x02\0zz", 5, "x:bytes"},
-        {"ndarray", "null", "\x22\x06\x01\0\0\0zzzz", 10, "x:bytes"},
-        {"ndarray", "null", "\x08\x08\x02\x01zz", 6, "x:bytes x.shape:int64[2]"},
+        {"ndarray:uint8", "null", "\x04\x02zz", 4, "x:uint8[?]"},
+        {"ndarray:uint8", "null", "\x05\x02\0zz", 5, "x:uint8[?]"},
+        {"ndarray", "null", "\x22\x06\x01\0\0\0zzzz", 10, "x:float32[?]"},
+        {"ndarray", "null", "\x08\x08\x02\x01zz", 6, "x:uint8[?,1]"},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         lx_error error = LX_ERROR_INIT;

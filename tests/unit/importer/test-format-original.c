@@ -48,7 +48,15 @@ static void put_dense(uint8_t meta[META])
     put_bytes("input/data_1.zr", "gghhiijj", 8);
 }
 
-static void put_ragged(const char *folder)
+/* The records of a ragged store with shapes that differ in the last extent, or only in the first. */
+#define ANY_SHAPES                                                                                 \
+    "\1\0\0\0\1\0\0\0a\1\0\0\0\2\0\0\0bc\0\0\0\0\3\0\0\0"                                          \
+    "\1\0\0\0\1\0\0\0d\1\0\0\0\1\0\0\0e"
+#define COLUMN_SHAPES                                                                              \
+    "\1\0\0\0\1\0\0\0a\2\0\0\0\1\0\0\0bc\0\0\0\0\1\0\0\0"                                          \
+    "\1\0\0\0\1\0\0\0d\1\0\0\0\1\0\0\0e"
+
+static void put_ragged(const char *folder, const char *records)
 {
     uint8_t meta[META];
     char name[100];
@@ -57,10 +65,7 @@ static void put_ragged(const char *folder)
     snprintf(name, sizeof name, "%s/meta.zr", folder);
     put_bytes(name, meta, META);
     snprintf(name, sizeof name, "%s/data_0.zr", folder);
-    put_bytes(name,
-              "\1\0\0\0\1\0\0\0a\1\0\0\0\2\0\0\0bc\0\0\0\0\3\0\0\0"
-              "\1\0\0\0\1\0\0\0d\1\0\0\0\1\0\0\0e",
-              45);
+    put_bytes(name, records, 45);
 }
 
 static void import_folder(const char *option)
@@ -104,6 +109,26 @@ START_TEST(a_dense_store_is_a_field)
 }
 END_TEST
 
+START_TEST(a_ragged_store_is_a_ragged_field_if_only_the_first_extent_varies)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    put_ragged("input", COLUMN_SHAPES);
+    import_folder(NULL);
+    expect_schema("d", "data:uint8[?,1]");
+    expect_text("d", 1, "data", "bc");
+    expect_text("d", 2, "data", "");
+    lx_importer *importer = importer_of("original", "input");
+    unit_ok(lx_importer_set_field(importer, "data", "bytes", &error));
+    unit_ok(lx_importer_run(importer, "bytes", NULL, &error));
+    expect_schema("bytes", "data:bytes data.shape:int64[2]");
+    const int64_t shape[] = {2, 1};
+    expect_bytes("bytes", 1, "data.shape", shape, sizeof shape);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_folder_of_stores_has_fields)
 {
     char *scratch = scratch_make();
@@ -111,7 +136,7 @@ START_TEST(a_folder_of_stores_has_fields)
     mkdir("input", 0777);
     mkdir("input/other", 0777);
     put_text("input/readme", "not a store");
-    put_ragged("input/b");
+    put_ragged("input/b", ANY_SHAPES);
     uint8_t meta[META];
     ck_assert_int_eq(rename("input", "kept"), 0);
     put_dense(meta);
@@ -253,6 +278,8 @@ START_TEST(damaged_records_are_skipped)
 }
 END_TEST
 
-UNIT_MAIN("importer/format-original", a_dense_store_is_a_field, a_folder_of_stores_has_fields,
-          older_names_of_dtypes_are_known, schemas_that_are_wrong_are_refused,
-          numbers_that_are_wrong_are_refused, damaged_records_are_skipped)
+UNIT_MAIN("importer/format-original", a_dense_store_is_a_field,
+          a_ragged_store_is_a_ragged_field_if_only_the_first_extent_varies,
+          a_folder_of_stores_has_fields, older_names_of_dtypes_are_known,
+          schemas_that_are_wrong_are_refused, numbers_that_are_wrong_are_refused,
+          damaged_records_are_skipped)

@@ -80,7 +80,7 @@ START_TEST(members_of_one_key_are_a_record)
     unit_ok(lx_importer_set_option(importer, "key", "__key__", &error));
     unit_ok(lx_importer_run(importer, "d", NULL, &error));
     lx_importer_free(importer);
-    expect_schema("d", "__key__:bytes png:bytes cls:int64 txt:bytes json:bytes seg.png:bytes");
+    expect_schema("d", "__key__:str png:image cls:int64 txt:str json:json seg.png:image");
     expect_length("d", 4);
     expect_text("d", 0, "__key__", "train/00");
     expect_text("d", 0, "png", "image 0");

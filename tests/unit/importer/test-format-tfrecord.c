@@ -110,10 +110,13 @@ START_TEST(features_are_fields)
     add_feature(&two, "ids", 3, "\x0a\x01\x05\x08\x06\x0a\x01\x07", 8);
     add_feature(&two, "some", 0, NULL, 0);
     add_feature(&two, "none", 2, NULL, 0);
+    add_feature(&one, "tags", 3, "\x0a\x01\x09", 3);
+    add_feature(&two, "tags", 3, "\x0a\x02\x03\x04", 4);
     add_record(&file, one.data, one.size);
     add_record(&file, two.data, two.size);
     import_with(&file, NULL, NULL);
-    expect_schema("d", "image:bytes label:int64 box:float32[3] ids:bytes some:float32 none:bytes");
+    expect_schema("d", "image:bytes label:int64 box:float32[3] ids:int64[?] some:float32 "
+                       "tags:int64[?] none:json");
     expect_length("d", 2);
     expect_bytes("d", 0, "image", "\xff\xd8\x00", 3);
     expect_text("d", 1, "image", "");
@@ -128,6 +131,8 @@ START_TEST(features_are_fields)
     expect_bytes("d", 0, "some", &some, sizeof some);
     expect_bytes("d", 1, "some", NULL, 0);
     expect_bytes("d", 1, "none", NULL, 0);
+    const int64_t tag = 9;
+    expect_bytes("d", 0, "tags", &tag, sizeof tag);
     scratch_remove(scratch);
 }
 END_TEST

@@ -98,6 +98,34 @@ START_TEST(records_are_appended_to_a_dataset)
 }
 END_TEST
 
+START_TEST(the_fields_of_a_dataset_decide_the_types_of_what_is_appended)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    put_text("input", "{\"ids\": [1], \"text\": \"a\", \"any\": 5}\n"
+                      "{\"ids\": [1, 2], \"text\": \"b\", \"any\": \"c\"}\n");
+    lx_importer *importer = importer_of("jsonl", "input");
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    unit_ok(lx_importer_set_append(importer, true, &error));
+    put_text("input", "{\"ids\": [3, 4, 5], \"text\": \"d\", \"any\": \"e\"}\n");
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "ids:int64[?] text:str any:json");
+    const int64_t ids[] = {3, 4, 5};
+    expect_bytes("d", 2, "ids", ids, sizeof ids);
+    expect_text("d", 2, "any", "\"e\"");
+    put_text("input", "{\"ids\": [[3]], \"text\": \"d\", \"any\": \"e\"}\n");
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_MISMATCH);
+    put_text("input", "{\"ids\": [3], \"text\": [1], \"any\": \"e\"}\n");
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_MISMATCH);
+    put_text("input", "{\"ids\": [3], \"text\": {}, \"any\": \"e\"}\n");
+    ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_MISMATCH);
+    ck_assert_str_eq(error.field, "text");
+    expect_length("d", 3);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_failed_import_continues_when_the_input_is_mended)
 {
     char *scratch = scratch_make();
@@ -338,6 +366,7 @@ START_TEST(the_dataset_does_not_depend_on_the_number_of_threads)
 END_TEST
 
 UNIT_MAIN("importer/import-run", inputs_follow_one_another, records_are_appended_to_a_dataset,
+          the_fields_of_a_dataset_decide_the_types_of_what_is_appended,
           a_failed_import_continues_when_the_input_is_mended, only_the_same_import_continues,
           bad_records_are_skipped_and_listed, gzip_files_and_pipes_are_read,
           an_import_can_be_canceled_and_continued, a_killed_import_gives_the_same_dataset,

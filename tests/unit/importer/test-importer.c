@@ -59,6 +59,12 @@ START_TEST(wrong_settings_are_refused)
                                         "int64[0]",
                                         "int64[4294967296]",
                                         "str[1]",
+                                        "image[1]",
+                                        "int64[2,?]",
+                                        "int64[?",
+                                        "int64[??]",
+                                        "int64[?,0]",
+                                        "int64[18446744073709551615]",
                                         "bytes[2]",
                                         "int64 [1]",
                                         "int64[99999999999999999999999]",
@@ -66,6 +72,8 @@ START_TEST(wrong_settings_are_refused)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         unit_fails(lx_importer_set_field(importer, "a", types[i], &error), LX_ERR_ARGUMENT);
     unit_ok(lx_importer_set_field(importer, "a", "float32[3,4]", &error));
+    unit_ok(lx_importer_set_field(importer, "b", "int32[?,4]", &error));
+    unit_ok(lx_importer_set_field(importer, "c", "image", &error));
     unit_fails(lx_importer_set_field(importer, "a", "str", &error), LX_ERR_ARGUMENT);
     char name[100];
     memset(name, 'n', 99);
