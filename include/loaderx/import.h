@@ -109,8 +109,9 @@ LX_API lx_status lx_importer_add_input(lx_importer *importer, const char *path, 
  * @param[in] importer  The importer.
  * @param[in] name      The name of the field.
  * @param[in] type      A name from lx_dtype_get_name(), which may be followed by a shape, as in
- *                      "float32[3,4]"; "bytes"; "str", which must be UTF-8; "json", which can store
- *                      any value; or "ignore", which leaves the field out.
+ *                      "float32[3,4]" or, if the first extent varies, "int32[?]"; "bytes"; "str",
+ *                      which must be UTF-8; "json", which can store any value; "image", an encoded
+ *                      image; or "ignore", which leaves the field out.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            Success.
@@ -124,8 +125,8 @@ LX_API lx_status lx_importer_set_field(lx_importer *importer, const char *name, 
  * Sets how the values of a field of a new dataset are stored.
  *
  * @param[in] importer     The importer.
- * @param[in] name         The name of the field; NULL: all fields of bytes for which this function
- *                         is not called.
+ * @param[in] name         The name of the field; NULL: all fields whose values vary in size for
+ *                         which this function is not called.
  * @param[in] compression  The same as for lx_schema_add_field().
  * @param[in] level        The same as for lx_schema_set_compression().
  * @param[in] dictionary   The same as for lx_schema_set_compression().

@@ -3,9 +3,9 @@
  * @file
  * @brief Checks JSON texts (RFC 8259) in UTF-8, and finds values in them, without building objects.
  *
- * json.h parses the library's own documents. This file reads texts of callers and of imports: of any
- * JSON type and length, in one pass that allocates nothing. Repeated keys and numbers of any length
- * are valid.
+ * json.h parses the library's own documents. This file reads texts of callers and of imports, of
+ * any JSON type and length, in one pass that allocates nothing. Repeated keys and numbers of any
+ * length are valid.
  */
 #ifndef LX_BASE_JSON_SCAN_H
 #define LX_BASE_JSON_SCAN_H

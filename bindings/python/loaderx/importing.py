@@ -67,12 +67,13 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
         The name of the field.
     fields : dict of str to Field or str, optional
         Types of fields. A `Field` also sets how its values are stored. A str is a dtype, which may
-        be followed by a shape, as in 'float32[3,4]'; 'bytes'; 'str', which must be UTF-8; 'json',
-        which can store any value; or 'ignore', which leaves the field out. The types of other
-        fields are derived from the first records, up to 1,000 within 4 MiB. A later record that
-        does not fit is a bad record.
+        be followed by a shape, as in 'float32[3,4]' or, if the first extent varies, 'int32[?]';
+        'bytes'; 'str', which must be UTF-8; 'json', which can store any value; 'image', an encoded
+        image; or 'ignore', which leaves the field out. The types of other fields are derived from
+        the first records, up to 1,000 within 4 MiB. A later record that does not fit is a bad
+        record.
     compress : {'raw', 'flate', 'zstd'}, optional
-        How the other fields of bytes are stored; see `Field`.
+        How the other fields whose values vary in size are stored; see `Field`.
     on_bad : {'stop', 'skip'}, optional
         What to do about a record that is damaged or does not fit its fields: fail, or leave it out
         and list it in the result.
@@ -110,8 +111,8 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
     >>> _ = pathlib.Path('lines.txt').write_text('one\\ntwo\\n')
     >>> import_lines('lines.txt', 'lines').records
     2
-    >>> bytes(open('lines')['text'][1])
-    b'two'
+    >>> open('lines')['text'][1]
+    'two'
     """
     return _run('lines', inputs, path, {'field': field}, fields, compress, on_bad, resume, append,
                 durability, executor, progress)
@@ -123,9 +124,9 @@ def import_jsonl(inputs: _Inputs, path: Path, *, fields: _Fields = None, compres
                  progress: Progress = True) -> ImportReport:
     """Import JSON Lines: each line is a JSON object whose keys are fields.
 
-    Whole numbers become int64, other numbers float64, booleans bool, strings UTF-8 bytes, and lists
-    of numbers that all have the same shape arrays. All other values are stored as JSON text. Null
-    and absent keys are missing values.
+    Whole numbers become int64, other numbers float64, booleans bool, strings str, and lists of
+    numbers arrays. If their first extents differ, as those of lists of tokens, the field is ragged.
+    All other values are stored as JSON. Null and absent keys are missing values.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def import_csv(inputs: _Inputs, path: Path, *, delimiter: str = ',', header: boo
     """Import comma-separated values, as in RFC 4180.
 
     Columns of numbers become int64 or float64, with missing values for empty words; all others are
-    UTF-8 bytes.
+    str.
 
     Parameters
     ----------
@@ -183,8 +184,8 @@ def import_csv(inputs: _Inputs, path: Path, *, delimiter: str = ',', header: boo
     >>> _ = pathlib.Path('sales.csv').write_text('item,price\\n"bread, white",2.5\\nmilk,1\\n')
     >>> import_csv('sales.csv', 'sales').records
     2
-    >>> open('sales')['price'][:].tolist(), bytes(open('sales')['item'][0])
-    ([2.5, 1.0], b'bread, white')
+    >>> open('sales')['price'][:].tolist(), open('sales')['item'][0]
+    ([2.5, 1.0], 'bread, white')
     """
     options = {'delimiter': '\\t' if delimiter == '\t' else delimiter,
                'header': 'yes' if boolean('header', header) else 'no'}
@@ -200,8 +201,8 @@ def import_tar(inputs: _Inputs, path: Path, *, key: Optional[str] = None, fields
 
     Consecutive members whose names are equal up to the first dot of the last component are a
     record; what follows the dot names the field. 'cls' and the like become int64, 'txt' and the
-    like UTF-8 bytes, 'json' JSON text, and all others bytes; loaderx-import(1) has the list. No
-    member is extracted, and no name is used as a path. Nothing is unpickled.
+    like str, 'json' JSON, 'jpg' and the like images, and all others bytes; loaderx-import(1) has
+    the list. No member is extracted, and no name is used as a path. Nothing is unpickled.
 
     Parameters
     ----------
@@ -241,8 +242,9 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
 
     The fields are 'data', the content; 'name', relative to the folder; 'class', the sub-folder of
     the input that contains the file; and 'label', the number of that class in the order of their
-    names, as in torchvision's ImageFolder. Records are in the order of their names. Symbolic links
-    to files are followed; a link to a folder is a bad record. Hidden files are passed over.
+    names, as in torchvision's ImageFolder. If the first files all have the names of images, 'data'
+    is a field of images; otherwise of bytes. Records are in the order of their names. Symbolic
+    links to files are followed; a link to a folder is a bad record. Hidden files are passed over.
 
     Parameters
     ----------
@@ -265,8 +267,8 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
     ...     _ = file.write_text('content')
     >>> import_folder('animals', 'imported').records
     2
-    >>> open('imported')['label'][:].tolist(), bytes(open('imported')['name'][1])
-    ([0, 1], b'dog/2.txt')
+    >>> open('imported')['label'][:].tolist(), open('imported')['name'][1]
+    ([0, 1], 'dog/2.txt')
     """
     options: Dict[str, str] = {}
     if extensions is not None:
@@ -285,8 +287,9 @@ def import_tfrecord(inputs: _Inputs, path: Path, *, raw: Optional[str] = None,
     """Import TFRecord files with a tf.Example in each record: its features are the fields.
 
     Lists of one value become scalars, bytes, int64 or float32, and longer lists of numbers arrays.
-    A feature that is absent or has no values is a missing value. All CRCs are checked; if that of a
-    length does not match, the rest of the file is lost.
+    If the lengths of the lists of a feature differ, its field is ragged. A feature that is absent or
+    has no values is a missing value. All CRCs are checked; if that of a length does not match, the
+    rest of the file is lost.
 
     Parameters
     ----------
@@ -328,12 +331,12 @@ def import_mds(inputs: _Inputs, path: Path, *, fields: _Fields = None, compress:
                progress: Progress = True) -> ImportReport:
     """Import folders of Mosaic MDS, which mosaicml-streaming writes: each column is a field.
 
-    Numbers keep their types, 'str' becomes UTF-8 bytes, and 'str_int' and the like int64 or float64
-    if those can store them. Arrays of a fixed shape become dense fields. Of other arrays, the
-    elements are bytes, and unless all have one dimension, a second field with '.shape' in its name
-    has their shapes. 'json' becomes JSON text or, if all values are lists of numbers that have the
-    same shape, arrays. Images stay encoded, and 'pkl' stays bytes: nothing is unpickled. Shards may
-    be compressed with zstd or gz. Hashes are not checked.
+    Numbers keep their types, 'str' becomes str, and 'str_int' and the like int64 or float64 if
+    those can store them. Arrays of a fixed shape become dense fields, and arrays of which only the
+    first extent varies ragged fields. Of other arrays, the elements are bytes, and a second field
+    with '.shape' in its name has their shapes. 'json' becomes JSON or, if all values are lists of
+    numbers, arrays. 'jpeg' and 'png' become images, and 'pil' and 'pkl' stay bytes: nothing is
+    decoded or unpickled. Shards may be compressed with zstd or gz. Hashes are not checked.
 
     Parameters
     ----------
@@ -374,8 +377,9 @@ def import_original(inputs: _Inputs, path: Path, *, field: Optional[str] = None,
 
     An input is the directory of a store or of several stores, each of which is a field that has the
     name of its directory. Dense and ragged stores are read, raw or compressed, with and without a
-    dictionary. Dense stores become dense fields. Of ragged stores, the elements are bytes, and
-    unless the store has one dimension, a second field with '.shape' in its name has the shapes.
+    dictionary. Dense stores become dense fields, and stores of which only the first extent varies
+    ragged fields. Of other stores, the elements are bytes, and a second field with '.shape' in its
+    name has the shapes.
 
     Parameters
     ----------
@@ -493,7 +497,8 @@ def _take_fields(fields: _Fields) -> Tuple[List[Tuple[str, str]],
             raise TypeError(f'field names must be str, not {name!r}')
         if isinstance(field, Field):
             _, dtype, shape, compress, level, dictionary = field._describe(name)
-            types.append((name, dtype + (f'[{",".join(map(str, shape))}]' if shape else '')))
+            extents = ','.join('?' if extent is None else str(extent) for extent in shape)
+            types.append((name, f'{dtype}[{extents}]' if shape else dtype))
             if compress != 'raw':
                 storages.append((name, compress, level, dictionary))
         elif isinstance(field, str):
