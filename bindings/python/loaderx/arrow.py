@@ -26,29 +26,29 @@ _MIN_ROWS, _MAX_ROWS = 64, 65536
 _MAGIC = b'ARROW1'
 
 
-def import_arrow(path: Path, source: Any, *, columns: Optional[Sequence[str]] = None,
+def import_arrow(source: Any, path: Path, *, columns: Optional[Sequence[str]] = None,
                  fields: Optional[Mapping[str, Field]] = None, progress: Progress = True,
                  **options: Any) -> int:
     """Create a dataset from an Arrow table, a Parquet file or an Arrow file.
 
     Each column becomes a field of the same name: bool, integers and floats with their dtype; dates,
     times, timestamps and durations as int64, in the unit of the column; text (as UTF-8) and binary
-    values as bytes; fixed-size lists of numbers as arrays; dictionaries (categories) as their
-    values. Nulls become missing values. A column of another type, such as a struct or a decimal,
-    raises an error: cast it or leave it out.
+    values as bytes; fixed-size lists of them as arrays; dictionaries (categories) as their values.
+    Nulls become missing values. A column of another type, such as a struct, a decimal or lists that
+    vary in length, raises an error: cast it or leave it out.
 
     The dataset is complete when the function returns. If the function fails, it removes the
     dataset.
 
     Parameters
     ----------
-    path : path-like
-        The directory to create. It may already exist if it is empty.
     source : path-like or Arrow table
         A file whose name ends with ``.parquet``, ``.arrow`` or ``.feather``, which requires
         pyarrow; or an object with ``__arrow_c_stream__`` or ``__arrow_c_array__``, such as a table
         or a batch reader of pyarrow, a DataFrame of polars or pandas, a relation of DuckDB, or a
         dataset of Hugging Face.
+    path : path-like
+        The directory to create. It may already exist if it is empty.
     columns : sequence of str, optional
         For a file: the columns to read, in this order; by default, all columns.
     fields : dict of str to Field, optional
@@ -82,7 +82,7 @@ def import_arrow(path: Path, source: Any, *, columns: Optional[Sequence[str]] = 
     --------
     >>> with create('squares', {'x': Field('int64')}) as writer:
     ...     first = writer.extend({'x': np.arange(5) ** 2})
-    >>> import_arrow('compressed', open('squares').to_arrow(),
+    >>> import_arrow(open('squares').to_arrow(), 'compressed',
     ...              fields={'x': Field('int64', compress='flate')})
     5
     """

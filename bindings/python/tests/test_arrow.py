@@ -36,9 +36,9 @@ def numbers(path, count=5):
 def test_fields_of_a_table(tmp_path):
     lx.create(tmp_path / 'from', FIELDS).close()
     ds = lx.open(tmp_path / 'from')
-    assert lx.import_arrow(tmp_path / 'to', ds.to_arrow()) == 0
+    assert lx.import_arrow(ds.to_arrow(), tmp_path / 'to') == 0
     assert dict(lx.open(tmp_path / 'to').fields) == FIELDS
-    lx.import_arrow(tmp_path / 'flate', ds.to_arrow(fields=['text', 'number']), durability='full',
+    lx.import_arrow(ds.to_arrow(fields=['text', 'number']), tmp_path / 'flate', durability='full',
                     fields={'text': lx.Field(bytes, compress='flate')})
     assert dict(lx.open(tmp_path / 'flate').fields) == {
         'text': lx.Field(bytes, compress='flate'), 'number': lx.Field('int64')}
@@ -68,7 +68,7 @@ def test_the_export_is_a_snapshot(tmp_path):
         writer.append(x=2)
     assert len(live) == 2 and len(exported) == 1
     live.close()
-    lx.import_arrow(tmp_path / 'to', exported)
+    lx.import_arrow(exported, tmp_path / 'to')
     assert lx.open(tmp_path / 'to')['x'][:].tolist() == [1]
 
 
@@ -77,7 +77,7 @@ def test_large_exports_have_several_batches(tmp_path):
         for i in range(70):
             writer.append(x=np.full(1 << 20, i, np.uint8))
     steps = []
-    lx.import_arrow(tmp_path / 'to', lx.open(tmp_path / 'd').to_arrow(),
+    lx.import_arrow(lx.open(tmp_path / 'd').to_arrow(), tmp_path / 'to',
                     progress=lambda done, total: steps.append((done, total)))
     assert steps == [(32, None), (64, None), (70, None)]
     assert lx.open(tmp_path / 'to')['x'][:, 5].tolist() == list(range(70))
@@ -88,10 +88,10 @@ def test_damage_is_reported(tmp_path):
         writer.extend(x=np.tile(np.arange(9, dtype=np.uint8)[:, None], 100))
     corrupt(tmp_path / 'd', bytes([7] * 100))
     with pytest.raises(OSError, match="field 'x', record 7") as caught:
-        lx.import_arrow(tmp_path / 'to', lx.open(tmp_path / 'd').to_arrow())
+        lx.import_arrow(lx.open(tmp_path / 'd').to_arrow(), tmp_path / 'to')
     assert caught.value.errno == 5
     assert not (tmp_path / 'to').exists()
-    lx.import_arrow(tmp_path / 'to', lx.open(tmp_path / 'd', on_damage='zeros').to_arrow())
+    lx.import_arrow(lx.open(tmp_path / 'd', on_damage='zeros').to_arrow(), tmp_path / 'to')
     assert lx.open(tmp_path / 'to')['x'].present().tolist() == [True] * 7 + [False, True]
 
 
@@ -100,13 +100,13 @@ def test_a_failed_import_leaves_nothing(tmp_path):
     def fail(done, total):
         raise RuntimeError('stop')
     with pytest.raises(RuntimeError, match='stop'):
-        lx.import_arrow(tmp_path / 'to', ds.to_arrow(), progress=fail)
+        lx.import_arrow(ds.to_arrow(), tmp_path / 'to', progress=fail)
     with pytest.raises(ValueError, match="field 'x'.*int64, but the field is int8"):
-        lx.import_arrow(tmp_path / 'to', ds.to_arrow(), fields={'x': lx.Field('int8')})
+        lx.import_arrow(ds.to_arrow(), tmp_path / 'to', fields={'x': lx.Field('int8')})
     assert not (tmp_path / 'to').exists()
     (tmp_path / 'to').write_text('')
     with pytest.raises(FileExistsError):
-        lx.import_arrow(tmp_path / 'to', ds.to_arrow())
+        lx.import_arrow(ds.to_arrow(), tmp_path / 'to')
 
 
 def test_extend_refuses_tables_that_do_not_match(tmp_path):
@@ -141,15 +141,15 @@ def test_import_refuses_other_sources(tmp_path):
     ds = numbers(tmp_path / 'd')
     for source in (5, [1, 2], {'x': [1]}, lx.ArrowRecords):
         with pytest.raises(TypeError, match='source must be a path or an Arrow table'):
-            lx.import_arrow(tmp_path / 'to', source)
+            lx.import_arrow(source, tmp_path / 'to')
     with pytest.raises(ValueError, match='.parquet, .arrow or .feather'):
-        lx.import_arrow(tmp_path / 'to', 'table.csv')
+        lx.import_arrow('table.csv', tmp_path / 'to')
     with pytest.raises(ValueError, match='columns requires the path of a file'):
-        lx.import_arrow(tmp_path / 'to', ds.to_arrow(), columns=['x'])
+        lx.import_arrow(ds.to_arrow(), tmp_path / 'to', columns=['x'])
     with pytest.raises(ValueError, match="fields: 'y' not found"):
-        lx.import_arrow(tmp_path / 'to', ds.to_arrow(), fields={'y': lx.Field('int8')})
+        lx.import_arrow(ds.to_arrow(), tmp_path / 'to', fields={'y': lx.Field('int8')})
     with pytest.raises(TypeError, match='progress'):
-        lx.import_arrow(tmp_path / 'to', ds.to_arrow(), progress=5)
+        lx.import_arrow(ds.to_arrow(), tmp_path / 'to', progress=5)
 
 
 def test_complex_numbers_have_no_type(tmp_path):

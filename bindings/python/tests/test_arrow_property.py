@@ -88,7 +88,7 @@ def test_round_trip(made, data, tmp_path_factory):
         exported = ds.to_arrow(which)
         assert len(exported) == len(wanted)
         # import_arrow() reads the stream, extend() as well.
-        count = lx.import_arrow(folder / 'to', exported, fields=fields, progress=False)
+        count = lx.import_arrow(exported, folder / 'to', fields=fields, progress=False)
         assert count == len(wanted)
         with lx.open(folder / 'to', 'a') as writer:
             assert writer.extend(exported) == len(wanted)

@@ -21,8 +21,9 @@ class ArrowRecords:
     ``__arrow_c_array__`` returns all records at once. Values are copied once, from the dataset to
     the memory that the library uses. Each call reads the records again.
 
-    Each field becomes a column. Bytes become large binary values, and arrays become fixed-size
-    lists, nested for each axis. Missing values become nulls.
+    Each field becomes a column. Bytes become large binary values, text and JSON large strings, and
+    arrays fixed-size lists, nested for each axis; the first axis of a ragged field becomes a large
+    list. datetime64 becomes date32 or a timestamp, and NaT and missing values become nulls.
 
     Examples
     --------

@@ -257,7 +257,8 @@ class Dataset(Stored, _core.Dataset):
         indices : sequence of int, slice or mask, optional
             The records; by default, all records.
         fields : sequence of str, optional
-            The fields; by default, all fields. Fields of complex numbers have no Arrow type.
+            The fields; by default, all fields. Arrow has no type for complex numbers, bfloat16 and
+            float8, so fields of these types raise an error.
 
         Returns
         -------
