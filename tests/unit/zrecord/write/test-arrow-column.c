@@ -319,6 +319,165 @@ START_TEST(names_the_value_of_a_dictionary)
 }
 END_TEST
 
+/* ---- ragged fields, texts and JSON */
+
+static int16_t elements[64];
+
+static void number_elements(void)
+{
+    for (int16_t i = 0; i < 64; i++)
+        elements[i] = i;
+}
+
+static const int32_t ragged_offsets[] = {1, 1, 1, 4};
+
+/** A list per row: an empty one, which is missing, an empty one, and three items from the second
+ * on. */
+static struct arrows_node *add_ragged(struct arrows *t)
+{
+    static const uint8_t valid[] = {0x06};
+    arrows_init(t, ROWS);
+    return arrows_add(t, "f", "+l", valid, ragged_offsets);
+}
+
+/** Appends the lists to a ragged field; row 2 must have the three values at @p last. */
+static void expect_ragged(const struct arrows *t, lx_dtype dtype, const uint64_t *shape,
+                          size_t ndim, const void *last, size_t size)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = arrows_writer(dtype, shape, ndim);
+    unit_ok(lx_writer_append_arrow(writer, &t->schema, &t->array, NULL, &error));
+    close_writer(writer);
+    lx_dataset *dataset = open_dataset("d");
+    static const uint64_t indices[] = {0, 1, 2};
+    uint64_t sizes[ROWS + 1];
+    uint8_t present[ROWS], value[64];
+    unit_ok(lx_dataset_get_sizes(dataset, 0, indices, ROWS, sizes, present, &error));
+    ck_assert_mem_eq(present, ((const uint8_t[]){0, 1, 1}), ROWS);
+    ck_assert_uint_eq(sizes[2], 0);
+    ck_assert_uint_eq(sizes[3], size);
+    unit_ok(lx_dataset_gather_bytes(dataset, 0, indices, ROWS, sizes, value, &error));
+    ck_assert_mem_eq(value, last, size);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+
+START_TEST(appends_lists_to_ragged_fields)
+{
+    static const uint64_t shape[] = {LX_NONE, 2};
+    static const uint8_t bits[] = {0x0a}, flags[] = {1, 0, 1};
+    static const int32_t days[] = {0, -1, 5, INT32_MIN};
+    static const int64_t days_wide[] = {-1, 5, INT32_MIN};
+    struct arrows t;
+    number_elements();
+    arrows_child(add_ragged(&t), "s", 4, NULL, elements);
+    expect_ragged(&t, LX_INT16, shape, 1, elements + 1, 6);
+    arrows_child(add_ragged(&t), "b", 4, NULL, bits);
+    expect_ragged(&t, LX_BOOL, shape, 1, flags, 3);
+    arrows_child(add_ragged(&t), "tdD", 4, NULL, days);
+    expect_ragged(&t, LX_DATETIME64_D, shape, 1, days_wide, 24);
+    arrows_child(arrows_child(add_ragged(&t), "+w:2", 4, NULL, NULL), "s", 8, NULL, elements);
+    expect_ragged(&t, LX_INT16, shape, 2, elements + 2, 12);
+}
+END_TEST
+
+START_TEST(appends_fixed_lists_to_ragged_fields)
+{
+    static const uint64_t shape[] = {LX_NONE, 2};
+    static const uint8_t valid[] = {0x06};
+    struct arrows t;
+    char *scratch = scratch_make();
+    number_elements();
+    arrows_init(&t, ROWS);
+    struct arrows_node *column = arrows_add(&t, "f", "+w:3", valid);
+    arrows_child(arrows_child(column, "+w:2", 9, NULL, NULL), "s", 18, NULL, elements);
+    const void *const right[] = {NULL, elements + 6, elements + 12};
+    arrows_expect(arrows_writer(LX_INT16, shape, 2), &t, right, 12);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(refuses_lists_that_ragged_fields_cannot_take)
+{
+    static const uint64_t shape[] = {LX_NONE, 2};
+    static const int64_t huge[] = {0, 0, 0, ((int64_t)1 << 61) + 3};
+    char *scratch = scratch_make();
+    lx_writer *writer = arrows_writer(LX_INT64, shape, 2);
+    struct arrows t;
+    arrows_child(add_ragged(&t), "l", 4, NULL, elements);
+    arrows_refused(writer, &t, LX_ERR_MISMATCH, "list of int64, but the field is int64 [any, 2]",
+                   "f");
+    arrows_init(&t, ROWS);
+    arrows_add(&t, "f", "l", NULL, elements);
+    arrows_refused(writer, &t, LX_ERR_MISMATCH, "type int64, but the field is int64 [any, 2]", "f");
+    close_writer(writer);
+    lx_error error = LX_ERROR_INIT;
+    for (int ragged = 0; ragged < 2; ragged++) { /* 8 times the number of items overflows */
+        static const uint64_t shapes[] = {3, LX_NONE};
+        unit_ok(lx_dataset_remove("d", &error));
+        writer = arrows_writer(LX_INT64, &shapes[ragged], 1);
+        arrows_init(&t, ROWS);
+        struct arrows_node *column = arrows_add(&t, "f", "+L", NULL, huge);
+        arrows_child(column, "c", INT64_MAX / 2, NULL, elements);
+        arrows_refused(writer, &t, ragged ? LX_ERR_LIMIT : LX_ERR_MISMATCH,
+                       ragged ? "at most 4294967295" : "elements", "f");
+        close_writer(writer);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(checks_texts_and_json)
+{
+    static const int32_t offsets[] = {0, 2, 2, 4};
+    static const uint8_t valid[] = {0x05}, indices[] = {0, 0, 0};
+    static const struct {
+        const char *format;
+        lx_dtype dtype;
+        const char *data;
+        uint64_t record; /**< Which is invalid. */
+    } cases[] = {
+        {"u", LX_STR, "ab\xc3\xa4", LX_NONE},
+        {"z", LX_STR, "\xc3\xa4zz", LX_NONE},
+        {"u", LX_JSON, "[]{}", LX_NONE},
+        {"u", LX_BYTES, "\xff\xff\xff\xff", LX_NONE},
+        {"u", LX_STR, "ab\xc3z", 2},
+        {"z", LX_STR, "\xffzzz", 0},
+        {"u", LX_JSON, "[]{{", 2},
+        {"w:1", LX_JSON, "1[]", 2},
+        {"w:1", LX_STR, "a\xff\x62", LX_NONE},
+    };
+    char *scratch = scratch_make();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct arrows t;
+        lx_error error = LX_ERROR_INIT;
+        lx_writer *writer = arrows_writer(cases[k].dtype, NULL, 0);
+        arrows_init(&t, ROWS);
+        if (cases[k].format[0] == 'w')
+            arrows_add(&t, "f", cases[k].format, valid, cases[k].data);
+        else
+            arrows_add(&t, "f", cases[k].format, valid, offsets, cases[k].data);
+        lx_status status = lx_writer_append_arrow(writer, &t.schema, &t.array, NULL, &error);
+        ck_assert_int_eq(status, cases[k].record == LX_NONE ? LX_OK : LX_ERR_ARGUMENT);
+        ck_assert_uint_eq(error.record, cases[k].record);
+        ck_assert_uint_eq(lx_writer_get_length(writer), status == LX_OK ? ROWS : 0);
+        if (k == 0) { /* all values of a dictionary are checked */
+            arrows_init(&t, ROWS);
+            const void *const buffers[] = {NULL, offsets, "ab\xff\xff"};
+            arrows_dictionary(arrows_add(&t, "f", "C", NULL, indices), "u", 3, 3, buffers);
+            status = lx_writer_append_arrow(writer, &t.schema, &t.array, NULL, &error);
+            expect_error(status, LX_ERR_ARGUMENT, "value 2 of the dictionary", "d");
+        }
+        close_writer(writer);
+        unit_ok(lx_dataset_remove("d", &error));
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/write/arrow-column", refuses_invalid_arrays, refuses_invalid_tables,
           refuses_offsets_that_lie, refuses_values_that_are_too_long, refuses_lists_that_lie,
-          refuses_views_that_lie, names_the_value_of_a_dictionary)
+          refuses_views_that_lie, names_the_value_of_a_dictionary, appends_lists_to_ragged_fields,
+          appends_fixed_lists_to_ragged_fields, refuses_lists_that_ragged_fields_cannot_take,
+          checks_texts_and_json)
