@@ -107,10 +107,7 @@ def test_any_json_is_kept(tmp_path_factory, value):
     (folder / 'a').write_text(json.dumps({'x': value}) + '\n')
     lx.import_jsonl(folder / 'a', folder / 'd', fields={'x': 'json'}, progress=False)
     dataset = lx.open(folder / 'd')
-    got = values(dataset, 'x')[0]
-    assert (got is None) == (value is None)
-    if value is not None:
-        assert json.loads(got) == value
+    assert values(dataset, 'x') == [value]
 
 
 # ---- CSV
