@@ -140,6 +140,7 @@ static void import(size_t format, unsigned options)
         (void)lx__import_fields_set(&fields, set->source,
                                     lx__import_type_print(set, type, sizeof type), NULL);
     }
+    lx__import_fields_drop_shapes(&fields);
     lx_schema *schema = need(lx_schema_new());
     if (lx__import_fields_fill(&fields, schema, &error) == LX_OK &&
         lx__import_columns_init(&columns, &fields, &error) == LX_OK)
