@@ -167,9 +167,6 @@ static lx_status begin_gzip(lx__input *self, lx_error *error)
 
 /* ---- zstd */
 
-/* The magic number of a zstd frame (RFC 8878). */
-#define ZSTD_MAGIC UINT32_C(0xfd2fb528)
-
 #ifdef HAVE_ZSTD
 static lx_status fail_zstd(const lx__input *self, const char *what, lx_error *error)
 {
@@ -402,16 +399,28 @@ static lx_status open_file(lx__input *self, lx_error *error)
     return LX_OK;
 }
 
+/** Whether the first bytes are @p magic, as far as the input has so many. */
+static bool begins_with(const lx__input *self, const uint8_t *magic, size_t size)
+{
+    return memcmp(self->data, magic, self->size < size ? self->size : size) == 0;
+}
+
 /** Finds out whether the input is compressed. */
 static lx_status begin_unpacking(lx__input *self, lx_error *error)
 {
     static const uint8_t gzip[] = {0x1f, 0x8b, 8}; /* 8: Deflate */
-    lx_status status = lx__input_fill(self, MAGIC, error);
-    if (status != LX_OK || self->size < MAGIC)
+    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    /* A pipe may deliver no more than two bytes for a long time; usually, they are enough. */
+    lx_status status = lx__input_fill(self, 2, error);
+    if (status != LX_OK || self->size < 2)
         return status;
-    if (memcmp(self->data, gzip, sizeof gzip) == 0 && self->data[3] < 0x20)
+    if (memcmp(self->data, gzip, 2) == 0 || memcmp(self->data, zstd, 2) == 0)
+        status = lx__input_fill(self, MAGIC, error);
+    if (status != LX_OK)
+        return status;
+    if (begins_with(self, gzip, sizeof gzip) && (self->size < MAGIC || self->data[3] < 0x20))
         status = begin_gzip(self, error);
-    else if (lx__load_le32(self->data) == ZSTD_MAGIC)
+    else if (begins_with(self, zstd, sizeof zstd))
         status = begin_zstd(self, error);
     else
         return LX_OK;
