@@ -95,35 +95,49 @@ static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **st
 static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
                      size_t offset, lx_dtype dtype, PyObject *shape)
 {
-    PyObject *array = lxpy_array_new(state, memory, offset, state->dtypes[dtype], shape);
+    PyObject *own = lxpy_dtype(state, dtype);
+    PyObject *array = own != NULL ? lxpy_array_new(state, memory, offset, own, shape) : NULL;
     int result = array != NULL ? PyDict_SetItem(dict, name, array) : -1;
     Py_XDECREF(array);
     return result;
 }
 
-/** Creates the array of the offsets of a column, which are below 2^63. */
+/** Creates the array of the offsets of a column in items. If an item is a byte, the array shares the
+ * memory of the batch. */
 static PyObject *make_offsets(lxpy_state *state, const lx_column *column, PyObject *memory,
                               size_t offset)
 {
-    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)column->rows + 1);
-    PyObject *array = shape != NULL
-                          ? lxpy_array_new(state, memory, offset, state->dtypes[LX_INT64], shape)
-                          : NULL;
+    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)column->rows + 1), *array = NULL;
+    lxpy_target target;
+    if (shape != NULL && column->item_size == 1) {
+        array = lxpy_array_new(state, memory, offset, state->dtypes[LX_INT64], shape);
+    } else if (lxpy_target_make(&target, state, shape, LX_INT64) == 0) {
+        int64_t *items = target.view.buf;
+        for (uint64_t i = 0; i <= column->rows; i++)
+            items[i] = (int64_t)(column->offsets[i] / column->item_size); /* below 2^63 */
+        array = Py_NewRef(target.object);
+        lxpy_target_drop(&target);
+    }
     Py_XDECREF(shape);
     return array;
 }
 
-/** Creates the array of the bytes of all values of a column. They have a Memory of their own,
- * because they may be far from the other columns. */
+/** Creates the array of all values of a column. They have a Memory of their own, because they may be
+ * far from the other columns. */
 static PyObject *make_values(lxpy_state *state, const lx_column *column, lx_batch *batch)
 {
     uint64_t size = column->offsets[column->rows];
-    PyObject *shape = Py_BuildValue("(K)", (unsigned long long)size), *array = NULL;
+    bool is_bytes = lx_dtype_is_bytes(column->dtype);
+    PyObject *dtype = lxpy_dtype(state, is_bytes ? LX_UINT8 : column->dtype), *array = NULL;
+    PyObject *shape = dtype != NULL ? lxpy_shape_new(size / column->item_size,
+                                                     is_bytes ? NULL : column->shape + 1,
+                                                     is_bytes ? 0 : column->ndim - 1)
+                                    : NULL;
     PyObject *memory = shape != NULL ? lxpy_memory_new(state, column->data, (size_t)size, true,
                                                        lx_batch_ref(batch), release)
                                      : NULL;
     if (memory != NULL)
-        array = lxpy_array_new(state, memory, 0, state->dtypes[LX_UINT8], shape);
+        array = lxpy_array_new(state, memory, 0, dtype, shape);
     else if (shape != NULL)
         lx_batch_unref(batch);
     Py_XDECREF(memory);
@@ -131,14 +145,23 @@ static PyObject *make_values(lxpy_state *state, const lx_column *column, lx_batc
     return array;
 }
 
+/** Returns the type of the objects that a Ragged makes of values; None for arrays. */
+static PyObject *item_of(lx_dtype dtype)
+{
+    if (dtype == LX_STR || dtype == LX_JSON)
+        return (PyObject *)&PyUnicode_Type;
+    return lx_dtype_is_bytes(dtype) ? (PyObject *)&PyBytes_Type : Py_None;
+}
+
 static int add_ragged(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
                       size_t offset, const lx_column *column, lx_batch *batch)
 {
     PyObject *offsets = make_offsets(state, column, memory, offset);
     PyObject *values = offsets != NULL ? make_values(state, column, batch) : NULL;
-    PyObject *ragged = values != NULL ? PyObject_CallFunctionObjArgs(LXPY(state, RAGGED), values,
-                                                                     offsets, &PyBytes_Type, NULL)
-                                      : NULL;
+    PyObject *ragged = values != NULL
+                           ? PyObject_CallFunctionObjArgs(LXPY(state, RAGGED), values, offsets,
+                                                          item_of(column->dtype), NULL)
+                           : NULL;
     int result = ragged != NULL ? PyDict_SetItem(dict, name, ragged) : -1;
     Py_XDECREF(offsets);
     Py_XDECREF(values);
@@ -163,7 +186,7 @@ static int add_keys(lxpy_state *state, PyObject *dict, uint64_t seed, const lx_b
     PyObject *shape = Py_BuildValue("(KK)", (unsigned long long)lx_batch_get_row_count(batch),
                                     2ull);
     int result = -1;
-    if (lxpy_target_make(&target, state, shape, state->dtypes[LX_UINT64]) == 0) {
+    if (lxpy_target_make(&target, state, shape, LX_UINT64) == 0) {
         lx_batch_get_keys(batch, seed, target.view.buf);
         result = PyDict_SetItemString(dict, "keys", target.object);
         lxpy_target_drop(&target);
@@ -193,7 +216,7 @@ static int add_present(lxpy_state *state, PyObject *present, PyObject *name, PyO
                        const uint8_t *marks, uint64_t rows)
 {
     lxpy_target target;
-    if (lxpy_target_make(&target, state, shape, state->dtypes[LX_BOOL]) < 0)
+    if (lxpy_target_make(&target, state, shape, LX_BOOL) < 0)
         return -1;
     memcpy(target.view.buf, marks, (size_t)rows);
     int result = PyDict_SetItem(present, name, target.object);

@@ -86,7 +86,7 @@ static lxpy_dataset *make_dataset(PyTypeObject *type, lxpy_state *state, lx_data
 static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset, PyObject *path,
                       bool live)
 {
-    lxpy_schema *schema = lxpy_schema_new(state, lx_dataset_get_schema(dataset));
+    lxpy_schema *schema = lxpy_schema_new(lx_dataset_get_schema(dataset));
     PyObject *text = schema != NULL ? PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path)) : NULL;
     lxpy_dataset *self = NULL;
     if (text != NULL)
@@ -301,7 +301,8 @@ static PyMethodDef dataset_methods[] = {
      "-------\n"
      "dict\n"
      "    For each dense field, an array of shape (len(indices), *shape), with zeros for missing\n"
-     "    values; for each bytes field, a list with None for missing values."},
+     "    values; for each field whose values vary in length, a list, with None for missing\n"
+     "    values."},
     {"probe", FAST lxpy_dataset_probe, METH_FASTCALL | METH_KEYWORDS,
      "probe($self, indices, fields=None)\n--\n\n"
      "Find damaged records by verifying checksums and decompressing values.\n\n"
@@ -352,6 +353,9 @@ static PyMethodDef dataset_methods[] = {
     {"_get", FAST lxpy_dataset_get, METH_FASTCALL,
      "_get($self, field, key)\n--\n\n"
      "Read one record or several records of a field."},
+    {"_read_part", FAST lxpy_dataset_read_part, METH_FASTCALL,
+     "_read_part($self, field, index, start, n)\n--\n\n"
+     "Read a part of one value."},
     {"_record", lxpy_dataset_record, METH_O,
      "_record($self, index)\n--\n\n"
      "Read one record of all fields."},

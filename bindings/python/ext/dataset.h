@@ -75,8 +75,8 @@ PyObject *lxpy_dataset_wait(PyObject *self, PyObject *const *args, Py_ssize_t co
 PyObject *lxpy_dataset_gather(PyObject *self, PyObject *const *args, Py_ssize_t count,
                               PyObject *kwnames);
 
-/** Reads one field of records into @p out or, if @p out is NULL, into a new array; for a bytes
- * field, into a list. */
+/** Reads one field of records into @p out or, if @p out is NULL, into a new array; if its values
+ * vary in length, into a list. */
 PyObject *lxpy_gather_field(lxpy_reading *reading, size_t position, const lxpy_indices *indices,
                             PyObject *out);
 
@@ -91,8 +91,17 @@ static inline size_t lxpy_piece_of(uint64_t size)
     return size < bytes ? (size_t)(bytes / (size != 0 ? size : 1)) : 1;
 }
 
-/* bytes.c */
-PyObject *lxpy_gather_bytes(lxpy_reading *reading, size_t position, const lxpy_indices *indices);
+/* varying.c */
+
+/** Reads one value of @p size bytes. If it is not present, only counts a damaged value. */
+PyObject *lxpy_varying_item(lxpy_reading *reading, size_t position, uint64_t index, uint64_t size,
+                            bool present);
+
+/** Reads values into a list, with None for missing ones. */
+PyObject *lxpy_gather_varying(lxpy_reading *reading, size_t position, const lxpy_indices *indices);
+
+/* part.c */
+PyObject *lxpy_dataset_read_part(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* item.c */
 PyObject *lxpy_dataset_get(PyObject *self, PyObject *const *args, Py_ssize_t count);

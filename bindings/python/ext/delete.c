@@ -144,7 +144,7 @@ static PyObject *moves_array(lxpy_state *state, const move *moves, size_t count)
 {
     lxpy_target t = {NULL, {0}};
     PyObject *shape = Py_BuildValue("(nn)", (Py_ssize_t)count, (Py_ssize_t)2), *array = NULL;
-    if (lxpy_target_make(&t, state, shape, state->dtypes[LX_INT64]) == 0) {
+    if (lxpy_target_make(&t, state, shape, LX_INT64) == 0) {
         memcpy(t.view.buf, moves, count * sizeof *moves);
         array = Py_NewRef(t.object);
         lxpy_target_drop(&t);

@@ -196,7 +196,7 @@ static int broadcast(lxpy_field_values *parsed, lxpy_state *state, uint64_t reco
         PyObject *value = value_of(parsed, i);
         PyObject *column = value != NULL
                                ? PyObject_CallFunction(LXPY(state, BROADCAST_RECORD), "OOOOK",
-                                                       value, field->dtype, field->shape,
+                                                       value, field->type_name, field->shape,
                                                        field->name, (unsigned long long)records)
                                : NULL;
         int result = column != NULL ? PyDict_SetItem(parsed->named, field->name, column) : -1;

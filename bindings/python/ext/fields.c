@@ -5,10 +5,7 @@
 #include "progress.h"
 #include "writer.h"
 
-/** An operation, which is run without the GIL and while no transaction is open. */
-typedef lx_status (*job_function)(lx_writer *writer, void *what, lx_error *error);
-
-static void run(lx_writer *writer, bool inside, job_function job, void *what, lx_error *error)
+static void run(lx_writer *writer, bool inside, lxpy_job *job, void *what, lx_error *error)
 {
     if (inside && lx_writer_end_transaction(writer, error) != LX_OK)
         return;
@@ -22,7 +19,7 @@ static void run(lx_writer *writer, bool inside, job_function job, void *what, lx
 /** Reloads the schema. If memory runs out, the writer becomes unusable. */
 static int renew_schema(lxpy_writer *self)
 {
-    lxpy_schema *schema = lxpy_schema_new(self->state, lx_writer_get_schema(self->handle));
+    lxpy_schema *schema = lxpy_schema_new(lx_writer_get_schema(self->handle));
     if (schema == NULL) {
         lx_writer *handle = self->handle;
         self->handle = NULL;
@@ -34,16 +31,27 @@ static int renew_schema(lxpy_writer *self)
     return 0;
 }
 
-static PyObject *change_fields(lxpy_writer *self, job_function job, void *what)
+/** Changes fields and reloads the schema. */
+static int run_change(lxpy_writer *self, lxpy_job *job, void *what, lxpy_callbacks *callbacks,
+                      lx_error *error)
+{
+    if (lxpy_writer_check_open(self) < 0)
+        return -1;
+    callbacks->callback_thread = &self->callback_thread;
+    lxpy_callbacks_begin(callbacks);
+    run(self->handle, self->inside, job, what, error);
+    lxpy_callbacks_end(callbacks);
+    return callbacks->raised ? -1 : renew_schema(self); /* after an exception, it is the same */
+}
+
+PyObject *lxpy_writer_change_fields(lxpy_writer *self, lxpy_job *job, void *what,
+                                    lxpy_callbacks *callbacks)
 {
     lx_error error = LX_ERROR_INIT;
+    lxpy_callbacks none = {.state = self->state};
     if (lxpy_writer_check_change(self) < 0 || lxpy_writer_enter_exclusive(self) < 0)
         return NULL;
-    int result = lxpy_writer_check_open(self);
-    if (result == 0) {
-        LXPY_WITHOUT_GIL(run(self->handle, self->inside, job, what, &error));
-        result = renew_schema(self);
-    }
+    int result = run_change(self, job, what, callbacks != NULL ? callbacks : &none, &error);
     lxpy_writer_leave_exclusive(self);
     if (result < 0)
         return NULL;
@@ -52,23 +60,40 @@ static PyObject *change_fields(lxpy_writer *self, job_function job, void *what)
     Py_RETURN_NONE;
 }
 
+/** A new field, and the default that existing records get. */
+typedef struct addition {
+    lxpy_description description;
+    lx_value value;
+} addition;
+
 static lx_status add_field(lx_writer *writer, void *what, lx_error *error)
 {
-    const lxpy_description *d = what;
-    lx_status status = lx_writer_add_field(writer, d->name, d->type, d->shape, d->ndim,
-                                           d->compression, error);
+    const addition *added = what;
+    const lxpy_description *d = &added->description;
+    lx_status status = lx_writer_add_field_default(writer, d->name, d->type, d->shape, d->ndim,
+                                                   d->compression, &added->value, error);
     if (status == LX_OK && (d->level != 0 || d->dictionary != 0))
         status = lx_writer_set_compression(writer, d->name, d->level, d->dictionary, error);
     return status;
 }
 
-PyObject *lxpy_writer_add_field(PyObject *object, PyObject *description)
+PyObject *lxpy_writer_add_field(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
+    static const char *const names[] = {"description", "default", NULL};
     lxpy_writer *self = (lxpy_writer *)object;
-    lxpy_description parsed;
-    if (lxpy_description_take(&parsed, self->state, description) < 0)
+    PyObject *values[2], *result = NULL;
+    addition added;
+    lxpy_value_owner owner = {0};
+    if (lxpy_arguments("_add_field", names, 2, 2, args, count, NULL, values) < 0 ||
+        lxpy_description_take(&added.description, self->state, values[0]) < 0)
         return NULL;
-    return change_fields(self, add_field, &parsed);
+    lxpy_schema *schema = lxpy_schema_describing(&added.description, self->state);
+    if (schema != NULL && lxpy_value_take(&added.value, &owner, self->state, &schema->fields[0],
+                                          values[1], Py_None) == 0)
+        result = lxpy_writer_change_fields(self, add_field, &added, NULL);
+    lxpy_value_owner_clear(&owner);
+    lxpy_schema_unref(schema);
+    return result;
 }
 
 static lx_status drop_field(lx_writer *writer, void *what, lx_error *error)
@@ -79,7 +104,9 @@ static lx_status drop_field(lx_writer *writer, void *what, lx_error *error)
 PyObject *lxpy_writer_drop_field(PyObject *object, PyObject *name)
 {
     const char *text = lxpy_text(name, "name");
-    return text != NULL ? change_fields((lxpy_writer *)object, drop_field, (void *)text) : NULL;
+    return text != NULL
+               ? lxpy_writer_change_fields((lxpy_writer *)object, drop_field, (void *)text, NULL)
+               : NULL;
 }
 
 static lx_status rename_field(lx_writer *writer, void *what, lx_error *error)
@@ -99,7 +126,7 @@ PyObject *lxpy_writer_rename_field(PyObject *object, PyObject *const *args, Py_s
     for (int i = 0; i < 2; i++)
         if ((texts[i] = lxpy_text(values[i], names[i])) == NULL)
             return NULL;
-    return change_fields((lxpy_writer *)object, rename_field, texts);
+    return lxpy_writer_change_fields((lxpy_writer *)object, rename_field, texts, NULL);
 }
 
 /* ---------------------------------------------------------------- compression */
@@ -127,7 +154,7 @@ PyObject *lxpy_writer_set_compression(PyObject *object, PyObject *const *args, P
         lxpy_uint64(values[1], names[1], 0, INT16_MAX, &chosen.level) < 0 ||
         lxpy_uint64(values[2], names[2], 0, UINT32_MAX, &chosen.dictionary) < 0)
         return NULL;
-    return change_fields((lxpy_writer *)object, set_compression, &chosen);
+    return lxpy_writer_change_fields((lxpy_writer *)object, set_compression, &chosen, NULL);
 }
 
 /* ----------------------------------------------------------------------- card */
@@ -174,12 +201,12 @@ PyObject *lxpy_writer_train_dictionary(PyObject *object, PyObject *const *args, 
         return NULL;
     with.from = NULL;
     if (values[1] == Py_None)
-        return change_fields(self, train_dictionary, &with);
+        return lxpy_writer_change_fields(self, train_dictionary, &with, NULL);
     if (lxpy_dataset_check(self->state, values[1], names[1]) < 0 ||
         lxpy_reading_begin(&from, values[1]) < 0)
         return NULL;
     with.from = from.handle;
-    PyObject *result = change_fields(self, train_dictionary, &with);
+    PyObject *result = lxpy_writer_change_fields(self, train_dictionary, &with, NULL);
     lxpy_reading_end(&from);
     return result;
 }

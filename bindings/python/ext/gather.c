@@ -51,7 +51,7 @@ static PyObject *gather_dense(lxpy_reading *self, size_t position, const lxpy_in
             return NULL;
     } else {
         PyObject *shape = shape_for(field, indices->count);
-        int result = lxpy_target_make(&t, self->state, shape, field->dtype);
+        int result = lxpy_target_make(&t, self->state, shape, field->type);
         Py_XDECREF(shape);
         if (result < 0)
             return NULL;
@@ -69,12 +69,12 @@ PyObject *lxpy_gather_field(lxpy_reading *self, size_t position, const lxpy_indi
                             PyObject *out)
 {
     const lxpy_field *field = &self->schema->fields[position];
-    if (field->type != LX_BYTES)
+    if (field->size != LX_NONE)
         return gather_dense(self, position, indices, out);
     if (out == NULL)
-        return lxpy_gather_bytes(self, position, indices);
+        return lxpy_gather_varying(self, position, indices);
     lxpy_fail_out(PyExc_ValueError, field,
-                  "cannot be filled: this is a bytes field, whose records vary in length");
+                  "cannot be filled: the records of this field vary in length");
     return NULL;
 }
 

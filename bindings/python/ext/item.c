@@ -5,27 +5,11 @@
 
 /* ----------------------------------------------------------------- one record */
 
-static PyObject *item_bytes(lxpy_reading *self, size_t position, uint64_t index, uint64_t size)
-{
-    const uint64_t offsets[] = {0, size};
-    lx_error error = LX_ERROR_INIT;
-    PyObject *record = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
-    if (record == NULL)
-        return NULL;
-    char *out = PyBytes_AS_STRING(record);
-    LXPY_WITHOUT_GIL(
-        lx_dataset_gather_bytes(self->handle, position, &index, 1, offsets, out, &error));
-    if (error.status == LX_OK)
-        return record;
-    Py_DECREF(record);
-    return lxpy_raise(self->state, &error);
-}
-
 static PyObject *item_dense(lxpy_reading *self, size_t position, uint64_t index)
 {
     const lxpy_field *field = &self->schema->fields[position];
     lxpy_target t = {NULL, {0}};
-    if (lxpy_target_make(&t, self->state, field->shape, field->dtype) < 0)
+    if (lxpy_target_make(&t, self->state, field->shape, field->type) < 0)
         return NULL;
     PyObject *item = NULL;
     if (lxpy_copy_dense(self, position, &index, 1, t.view.buf) == 0)
@@ -36,7 +20,7 @@ static PyObject *item_dense(lxpy_reading *self, size_t position, uint64_t index)
     return item;
 }
 
-/** Returns one value of a field: an array, a scalar, bytes, or None if the value is missing. */
+/** Returns one value of a field, or None if the value is missing. */
 static PyObject *item(lxpy_reading *self, size_t position, uint64_t index)
 {
     uint64_t offsets[2];
@@ -46,8 +30,8 @@ static PyObject *item(lxpy_reading *self, size_t position, uint64_t index)
         lx_dataset_get_sizes(self->handle, position, &index, 1, offsets, &present, &error));
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
-    PyObject *value = self->schema->fields[position].type == LX_BYTES
-                          ? item_bytes(self, position, index, offsets[1])
+    PyObject *value = self->schema->fields[position].size == LX_NONE
+                          ? lxpy_varying_item(self, position, index, offsets[1], present != 0)
                           : item_dense(self, position, index);
     if (value == NULL || present != 0)
         return value;
@@ -155,7 +139,7 @@ static PyObject *measure_entered(lxpy_reading *self, PyObject *name, PyObject *w
         return NULL;
     lxpy_target t = {NULL, {0}};
     PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)indices.count), *result = NULL;
-    if (lxpy_target_make(&t, self->state, shape, self->state->dtypes[dtype]) == 0) {
+    if (lxpy_target_make(&t, self->state, shape, dtype) == 0) {
         if (measure(self, (size_t)position, &indices, fill, t.view.buf) == 0)
             result = Py_NewRef(t.object);
         lxpy_target_drop(&t);

@@ -19,6 +19,12 @@ static inline PyObject *Py_NewRef(PyObject *object)
     Py_INCREF(object);
     return object;
 }
+
+static inline PyObject *Py_XNewRef(PyObject *object)
+{
+    Py_XINCREF(object);
+    return object;
+}
 #endif
 
 /** Flag of types that only the extension instantiates. Before Python 3.10, such types inherit
@@ -50,6 +56,10 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(PRESENT)          /**< the str 'present' */                                                  \
     X(COLUMNS_OF)       /**< loaderx._tables.columns_of */                                         \
     X(ARROW_OF)         /**< loaderx._tables.arrow_of */                                           \
+    X(FIND_DTYPE)       /**< loaderx._types.find_dtype */                                          \
+    X(CONVERT_VARYING)  /**< loaderx.values.convert_varying */                                     \
+    X(TO_JSON)          /**< loaderx.values.to_json */                                             \
+    X(FROM_JSON)        /**< json.loads */                                                         \
     X(MEMORY_TYPE)                                                                                 \
     X(ORDER_TYPE)                                                                                  \
     X(SOURCE_TYPE)                                                                                 \
@@ -68,13 +78,16 @@ enum lxpy_object {
         LXPY_OBJECT_COUNT
 };
 
-#define LXPY_DTYPE_COUNT (LX_COMPLEX128 + 1)
+#define LXPY_DTYPE_COUNT (LX_IMAGE + 1)
 
 /** The state of the module, valid while an object of one of its types exists. */
 typedef struct lxpy_state {
     PyObject *objects[LXPY_OBJECT_COUNT];
-    PyObject *dtypes[LXPY_DTYPE_COUNT]; /**< numpy.dtype by lx_dtype; None for #LX_BYTES. */
-    char formats[LXPY_DTYPE_COUNT][4];  /**< Buffer protocol formats by lx_dtype. */
+    /** numpy.dtype by lx_dtype; None for byte strings. NULL for a type of ml_dtypes until an array
+     * of it is needed: use lxpy_dtype(). */
+    PyObject *dtypes[LXPY_DTYPE_COUNT];
+    char formats[LXPY_DTYPE_COUNT][4]; /**< Buffer protocol formats by lx_dtype; "" for a type
+                                            without one. */
 } lxpy_state;
 
 #define LXPY(state, name) ((state)->objects[LXPY_##name])
@@ -82,6 +95,10 @@ typedef struct lxpy_state {
 /** Return the state of a module or, for a tp_new, of a type or of a subclass of such a type. */
 lxpy_state *lxpy_state_get(PyObject *module);
 lxpy_state *lxpy_state_find(PyTypeObject *type);
+
+/** Returns the numpy.dtype of a type, a borrowed reference; None for byte strings. If it is a type of
+ * ml_dtypes, which is not installed, returns NULL with ImportError set. */
+PyObject *lxpy_dtype(lxpy_state *state, lx_dtype dtype);
 
 /** Creates a type, adds it to the module under its name, and stores it at @p place in the state. */
 int lxpy_add_type(PyObject *module, PyType_Spec *spec, enum lxpy_object place);
@@ -93,6 +110,7 @@ int lxpy_add_executor(PyObject *module);
 int lxpy_add_collate(PyObject *module);
 int lxpy_add_pad(PyObject *module);
 int lxpy_add_arrow(PyObject *module);
+int lxpy_add_split(PyObject *module);
 int lxpy_add_dataset(PyObject *module);
 int lxpy_add_import(PyObject *module);
 int lxpy_add_writer(PyObject *module);
@@ -185,7 +203,8 @@ PyObject *lxpy_memory_new(lxpy_state *state, void *data, size_t size, bool writa
 PyObject *lxpy_array_new(lxpy_state *state, PyObject *memory, size_t offset, PyObject *dtype,
                          PyObject *shape);
 
-/** Returns a tuple of ints: @p rows, unless it is #LX_NONE, followed by @p ndim extents. */
+/** Returns a tuple of ints: @p rows, unless it is #LX_NONE, followed by @p ndim extents. An extent
+ * that varies is None. */
 PyObject *lxpy_shape_new(uint64_t rows, const uint64_t *shape, size_t ndim);
 
 /* ----------------------------------------------------------------- executor */

@@ -89,7 +89,9 @@ PyObject *lxpy_shape_new(uint64_t rows, const uint64_t *shape, size_t ndim)
     size_t first = rows != LX_NONE;
     PyObject *tuple = PyTuple_New((Py_ssize_t)(first + ndim));
     for (size_t i = 0; tuple != NULL && i < first + ndim; i++) {
-        PyObject *extent = PyLong_FromUnsignedLongLong(i < first ? rows : shape[i - first]);
+        uint64_t number = i < first ? rows : shape[i - first];
+        PyObject *extent = number != LX_NONE ? PyLong_FromUnsignedLongLong(number)
+                                             : Py_NewRef(Py_None);
         if (extent == NULL)
             Py_CLEAR(tuple);
         else

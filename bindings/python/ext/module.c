@@ -27,6 +27,7 @@ static int add_all(PyObject *module)
         lxpy_add_collate,
         lxpy_add_pad,
         lxpy_add_arrow,
+        lxpy_add_split,
         lxpy_add_executor,
         lxpy_add_dataset,
         lxpy_add_import,
@@ -64,6 +65,10 @@ static int keep_imports(lxpy_state *state)
         (LXPY(state, PRESENT) = PyUnicode_InternFromString("present")) == NULL ||
         keep(state, LXPY_COLUMNS_OF, "loaderx._tables", "columns_of") < 0 ||
         keep(state, LXPY_ARROW_OF, "loaderx._tables", "arrow_of") < 0 ||
+        keep(state, LXPY_FIND_DTYPE, "loaderx._types", "find_dtype") < 0 ||
+        keep(state, LXPY_CONVERT_VARYING, "loaderx.values", "convert_varying") < 0 ||
+        keep(state, LXPY_TO_JSON, "loaderx.values", "to_json") < 0 ||
+        keep(state, LXPY_FROM_JSON, "json", "loads") < 0 ||
         (LXPY(state, CASTING) = PyUnicode_InternFromString("casting")) == NULL ||
         keep(state, LXPY_NDARRAY, "numpy", "ndarray") < 0 ||
         keep(state, LXPY_EMPTY, "numpy", "empty") < 0 ||
@@ -103,7 +108,23 @@ static PyObject *stored_dtype(lxpy_state *state, const char *name)
     return dtype;
 }
 
-/** Stores the element types in the state and, by name, in the module's dict DTYPES. */
+/** Stores a type in the state. */
+static int keep_dtype(lxpy_state *state, lx_dtype dtype)
+{
+    bool is_time = dtype >= LX_DATETIME64_D && dtype <= LX_DATETIME64_NS;
+    if (lx_dtype_is_bytes(dtype))
+        state->dtypes[dtype] = Py_NewRef(Py_None);
+    else if (dtype < LX_BFLOAT16 || dtype > LX_FLOAT8_E5M2) /* not a type of ml_dtypes */
+        state->dtypes[dtype] = stored_dtype(state, lx_dtype_get_name(dtype));
+    else
+        return 0;
+    if (state->dtypes[dtype] == NULL)
+        return -1;
+    return lx_dtype_is_bytes(dtype) || is_time ? 0 : keep_format(state, (int)dtype);
+}
+
+/** Stores the types in the state. The module's dict DTYPES maps the names of all types to dtypes, or
+ * to None for byte strings and for the types of ml_dtypes. */
 static int keep_dtypes(PyObject *module, lxpy_state *state)
 {
     PyObject *names = PyDict_New();
@@ -111,15 +132,23 @@ static int keep_dtypes(PyObject *module, lxpy_state *state)
         Py_XDECREF(names);
         return -1;
     }
-    state->dtypes[LX_BYTES] = Py_NewRef(Py_None);
-    for (int i = LX_BYTES + 1; i < LXPY_DTYPE_COUNT; i++) {
-        const char *name = lx_dtype_get_name((lx_dtype)i);
-        state->dtypes[i] = stored_dtype(state, name);
-        if (state->dtypes[i] == NULL || keep_format(state, i) < 0 ||
-            PyDict_SetItemString(names, name, state->dtypes[i]) < 0)
+    for (int i = 0; i < LXPY_DTYPE_COUNT; i++) {
+        lx_dtype dtype = (lx_dtype)i;
+        if (keep_dtype(state, dtype) < 0)
+            return -1;
+        PyObject *known = state->dtypes[i] != NULL ? state->dtypes[i] : Py_None;
+        if (PyDict_SetItemString(names, lx_dtype_get_name(dtype), known) < 0)
             return -1;
     }
     return 0;
+}
+
+PyObject *lxpy_dtype(lxpy_state *state, lx_dtype dtype)
+{
+    if (state->dtypes[dtype] == NULL)
+        state->dtypes[dtype] = PyObject_CallFunction(LXPY(state, FIND_DTYPE), "s",
+                                                     lx_dtype_get_name(dtype));
+    return state->dtypes[dtype];
 }
 
 static int execute(PyObject *module)
@@ -136,8 +165,9 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     lxpy_state *state = lxpy_state_get(module);
     for (int i = 0; i < LXPY_OBJECT_COUNT; i++)
         Py_VISIT(state->objects[i]);
-    for (int i = 0; i < LXPY_DTYPE_COUNT; i++)
+    for (int i = 0; i < LXPY_DTYPE_COUNT; i++) {
         Py_VISIT(state->dtypes[i]);
+    }
     return 0;
 }
 
@@ -146,8 +176,9 @@ static int clear(PyObject *module)
     lxpy_state *state = lxpy_state_get(module);
     for (int i = 0; i < LXPY_OBJECT_COUNT; i++)
         Py_CLEAR(state->objects[i]);
-    for (int i = 0; i < LXPY_DTYPE_COUNT; i++)
+    for (int i = 0; i < LXPY_DTYPE_COUNT; i++) {
         Py_CLEAR(state->dtypes[i]);
+    }
     return 0;
 }
 

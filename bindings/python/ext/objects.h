@@ -46,6 +46,10 @@ lx_source *lxpy_source_get(lxpy_state *state, PyObject *object, const char *argu
 /** Returns the library's tokens of a Tokens in the same way. */
 lx_tokens *lxpy_tokens_get(lxpy_state *state, PyObject *object, const char *argument);
 
+/** Returns 0 if the offsets of values that vary in length ascend from 0 to at most @p items, and -1
+ * with a ValueError set if they do not. There is one offset more than @p rows. */
+int lxpy_check_offsets(const int64_t *offsets, uint64_t rows, uint64_t items);
+
 /** Writes a state; has the signature of lx_sampler_save(). */
 typedef lx_status (*lxpy_save_function)(const void *object, char *text, size_t size, size_t *length,
                                         lx_error *error);

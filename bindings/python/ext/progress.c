@@ -33,20 +33,22 @@ void lxpy_callbacks_end(lxpy_callbacks *callbacks)
 }
 
 /** Calls @p function, if it is not NULL, with the tuple @p arguments, and drops the reference to
- * the tuple. @p arguments is NULL if creating the tuple failed. */
-static void call(lxpy_callbacks *callbacks, PyObject *function, PyObject *arguments)
+ * the tuple. @p arguments is NULL if creating the tuple failed. Returns the result, or NULL after an
+ * exception. */
+static PyObject *call(lxpy_callbacks *callbacks, PyObject *function, PyObject *arguments)
 {
     PyObject *result = NULL;
     if (callbacks->callback_thread != NULL)
         *callbacks->callback_thread = PyThread_get_thread_ident();
     if (arguments != NULL)
         result = function != NULL ? PyObject_CallObject(function, arguments) : Py_NewRef(Py_None);
-    if (result == NULL || PyErr_CheckSignals() < 0)
-        callbacks->raised = true;
-    Py_XDECREF(result);
+    if (result != NULL && PyErr_CheckSignals() < 0)
+        Py_CLEAR(result);
+    callbacks->raised = result == NULL;
     Py_XDECREF(arguments);
     if (callbacks->callback_thread != NULL)
         *callbacks->callback_thread = 0;
+    return result;
 }
 
 lx_status lxpy_report_progress(uint64_t done, uint64_t total, void *user, lx_error *error)
@@ -54,8 +56,8 @@ lx_status lxpy_report_progress(uint64_t done, uint64_t total, void *user, lx_err
     (void)error;
     lxpy_callbacks *callbacks = user;
     PyEval_RestoreThread(callbacks->thread);
-    call(callbacks, callbacks->progress,
-         Py_BuildValue("(KK)", (unsigned long long)done, (unsigned long long)total));
+    Py_XDECREF(call(callbacks, callbacks->progress,
+                    Py_BuildValue("(KK)", (unsigned long long)done, (unsigned long long)total)));
     callbacks->thread = PyEval_SaveThread();
     return callbacks->raised ? LX_ERR_CALLBACK : LX_OK;
 }
@@ -67,8 +69,21 @@ lx_status lxpy_report_finding(lxpy_callbacks *callbacks,
         return LX_OK;
     PyEval_RestoreThread(callbacks->thread);
     PyObject *made = make(callbacks, what);
-    call(callbacks, callbacks->found, made != NULL ? PyTuple_Pack(1, made) : NULL);
+    Py_XDECREF(call(callbacks, callbacks->found, made != NULL ? PyTuple_Pack(1, made) : NULL));
     Py_XDECREF(made);
+    callbacks->thread = PyEval_SaveThread();
+    return callbacks->raised ? LX_ERR_CALLBACK : LX_OK;
+}
+
+lx_status lxpy_call_back(lxpy_callbacks *callbacks, PyObject *function,
+                         PyObject *(*make)(void *user), int (*take)(PyObject *result, void *user),
+                         void *user)
+{
+    PyEval_RestoreThread(callbacks->thread);
+    PyObject *result = call(callbacks, function, make(user));
+    if (result != NULL && take(result, user) < 0)
+        callbacks->raised = true;
+    Py_XDECREF(result);
     callbacks->thread = PyEval_SaveThread();
     return callbacks->raised ? LX_ERR_CALLBACK : LX_OK;
 }

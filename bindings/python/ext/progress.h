@@ -34,4 +34,10 @@ lx_status lxpy_report_progress(uint64_t done, uint64_t total, void *user, lx_err
 lx_status lxpy_report_finding(lxpy_callbacks *callbacks,
                               PyObject *(*make)(lxpy_callbacks *, const void *), const void *what);
 
+/** Takes the GIL, and calls @p function with the tuple that @p make creates; @p take receives the
+ * result. */
+lx_status lxpy_call_back(lxpy_callbacks *callbacks, PyObject *function,
+                         PyObject *(*make)(void *user), int (*take)(PyObject *result, void *user),
+                         void *user);
+
 #endif

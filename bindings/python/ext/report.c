@@ -249,7 +249,7 @@ static PyObject *probe_indices(lxpy_reading *self, const lxpy_indices *indices,
     (void)user;
     lxpy_target t = {NULL, {0}};
     PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)indices->count), *result = NULL;
-    if (lxpy_target_make(&t, self->state, shape, self->state->dtypes[LX_BOOL]) == 0) {
+    if (lxpy_target_make(&t, self->state, shape, LX_BOOL) == 0) {
         if (probe(self, indices, positions, count, t.view.buf) == 0)
             result = Py_NewRef(t.object);
         lxpy_target_drop(&t);
@@ -280,7 +280,7 @@ PyObject *lxpy_dataset_resolve(PyObject *object, PyObject *which)
     if (length < 0 || lxpy_indices_take(&indices, state, which, (uint64_t)length, "indices") < 0)
         return NULL;
     PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)indices.count);
-    if (lxpy_target_make(&t, state, shape, state->dtypes[LX_UINT64]) == 0) {
+    if (lxpy_target_make(&t, state, shape, LX_UINT64) == 0) {
         memcpy(t.view.buf, indices.numbers, indices.count * sizeof *indices.numbers);
         result = Py_NewRef(t.object);
         lxpy_target_drop(&t);

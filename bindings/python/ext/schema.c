@@ -19,17 +19,18 @@ const char *lxpy_compression_name(lx_compression compression)
     return (size_t)compression < COMPRESSIONS ? compressions[compression] : "unknown";
 }
 
-static int take_field(lxpy_field *field, lxpy_state *state, const lx_field *from)
+static int take_field(lxpy_field *field, const lx_field *from)
 {
     field->type = from->dtype;
     field->size = from->size;
+    field->item_size = from->item_size;
     field->compression = from->compression;
     field->level = from->level;
     field->dictionary = from->dictionary;
-    field->dtype = state->dtypes[from->dtype];
+    field->type_name = PyUnicode_InternFromString(lx_dtype_get_name(from->dtype));
     field->name = PyUnicode_InternFromString(from->name);
     field->shape = lxpy_shape_new(LX_NONE, from->shape, from->ndim);
-    return field->name != NULL && field->shape != NULL ? 0 : -1;
+    return field->name != NULL && field->type_name != NULL && field->shape != NULL ? 0 : -1;
 }
 
 static int note_position(PyObject *positions, PyObject *name, size_t position)
@@ -40,7 +41,7 @@ static int note_position(PyObject *positions, PyObject *name, size_t position)
     return result;
 }
 
-static int take_fields(lxpy_schema *schema, lxpy_state *state, const lx_schema *from)
+static int take_fields(lxpy_schema *schema, const lx_schema *from)
 {
     schema->count = lx_schema_get_field_count(from);
     schema->fields = PyMem_Calloc(schema->count, sizeof *schema->fields);
@@ -50,19 +51,19 @@ static int take_fields(lxpy_schema *schema, lxpy_state *state, const lx_schema *
     if (schema->fields == NULL || schema->positions == NULL)
         return -1;
     for (size_t i = 0; i < schema->count; i++)
-        if (take_field(&schema->fields[i], state, lx_schema_get_field(from, i)) < 0 ||
+        if (take_field(&schema->fields[i], lx_schema_get_field(from, i)) < 0 ||
             note_position(schema->positions, schema->fields[i].name, i) < 0)
             return -1;
     return 0;
 }
 
-lxpy_schema *lxpy_schema_new(lxpy_state *state, const lx_schema *from)
+lxpy_schema *lxpy_schema_new(const lx_schema *from)
 {
     lxpy_schema *schema = PyMem_Calloc(1, sizeof *schema);
     if (schema == NULL)
         return (lxpy_schema *)PyErr_NoMemory();
     schema->references = 1;
-    if (take_fields(schema, state, from) == 0)
+    if (take_fields(schema, from) == 0)
         return schema;
     lxpy_schema_unref(schema);
     return NULL;
@@ -80,6 +81,7 @@ void lxpy_schema_unref(lxpy_schema *schema)
         return;
     for (size_t i = 0; schema->fields != NULL && i < schema->count; i++) {
         Py_XDECREF(schema->fields[i].name);
+        Py_XDECREF(schema->fields[i].type_name);
         Py_XDECREF(schema->fields[i].shape);
     }
     PyMem_Free(schema->fields);
@@ -106,13 +108,22 @@ Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name)
     return -1;
 }
 
+PyObject *lxpy_field_shape(const lxpy_field *field, uint64_t items)
+{
+    PyObject *shape = PySequence_List(field->shape), *tuple = NULL;
+    PyObject *number = shape != NULL ? PyLong_FromUnsignedLongLong(items) : NULL;
+    if (number != NULL && PyList_SetItem(shape, 0, number) == 0)
+        tuple = PyList_AsTuple(shape);
+    Py_XDECREF(shape);
+    return tuple;
+}
+
 PyObject *lxpy_schema_describe(const lxpy_schema *schema)
 {
     PyObject *all = PyTuple_New((Py_ssize_t)schema->count);
     for (size_t i = 0; all != NULL && i < schema->count; i++) {
         const lxpy_field *field = &schema->fields[i];
-        PyObject *dtype = field->type == LX_BYTES ? (PyObject *)&PyBytes_Type : field->dtype;
-        PyObject *one = Py_BuildValue("(OOOsiI)", field->name, dtype, field->shape,
+        PyObject *one = Py_BuildValue("(OOOsiI)", field->name, field->type_name, field->shape,
                                       lxpy_compression_name(field->compression), field->level,
                                       (unsigned)field->dictionary);
         if (one == NULL)
@@ -146,12 +157,30 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
                      LX_MAX_NDIM);
         return -1;
     }
-    for (size_t i = 0; i < d->ndim; i++)
-        if (lxpy_uint64(PyTuple_GET_ITEM(shape, (Py_ssize_t)i), "shape", 0, LX_MAX_VALUE,
-                        &d->shape[i]) < 0)
+    for (size_t i = 0; i < d->ndim; i++) {
+        PyObject *extent = PyTuple_GET_ITEM(shape, (Py_ssize_t)i);
+        d->shape[i] = LX_NONE;
+        if (extent != Py_None && lxpy_uint64(extent, "shape", 0, LX_MAX_VALUE, &d->shape[i]) < 0)
             return -1;
+    }
     if (lx_dtype_parse(dtype, &d->type, &error) == LX_OK)
         return 0;
     lxpy_raise(state, &error);
     return -1;
+}
+
+lxpy_schema *lxpy_schema_describing(const lxpy_description *d, lxpy_state *state)
+{
+    lxpy_schema *made = NULL;
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    if (schema == NULL)
+        return (lxpy_schema *)PyErr_NoMemory();
+    if (lx_schema_add_field(schema, d->name, d->type, d->shape, d->ndim, d->compression, &error) ==
+        LX_OK)
+        made = lxpy_schema_new(schema);
+    else
+        lxpy_raise(state, &error);
+    lx_schema_free(schema);
+    return made;
 }

@@ -8,10 +8,11 @@
 /** One field. */
 typedef struct lxpy_field {
     PyObject *name;
-    PyObject *dtype; /**< numpy.dtype; None for bytes. Borrowed from the module. */
-    PyObject *shape; /**< A tuple. */
+    PyObject *type_name; /**< The name of the type. */
+    PyObject *shape;     /**< A tuple; the first extent is None if it varies. */
     lx_dtype type;
-    uint64_t size; /**< Bytes per record; #LX_NONE for bytes. */
+    uint64_t size;      /**< Bytes per record; #LX_NONE if it varies. */
+    uint64_t item_size; /**< Bytes of a record at one index of its first axis. */
     lx_compression compression;
     int level;
     uint32_t dictionary;
@@ -27,7 +28,7 @@ typedef struct lxpy_schema {
 } lxpy_schema;
 
 /** Copies the fields of @p from; returns NULL with an exception set on failure. */
-lxpy_schema *lxpy_schema_new(lxpy_state *state, const lx_schema *from);
+lxpy_schema *lxpy_schema_new(const lx_schema *from);
 
 /** Adds a reference. */
 lxpy_schema *lxpy_schema_ref(lxpy_schema *schema);
@@ -39,7 +40,10 @@ void lxpy_schema_unref(lxpy_schema *schema);
  * name is not a str, TypeError. */
 Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name);
 
-/** Returns a tuple of (name, dtype, shape, compress, level, dictionary) for each field. */
+/** Returns the shape of a record with @p items items: a new reference. */
+PyObject *lxpy_field_shape(const lxpy_field *field, uint64_t items);
+
+/** Returns a tuple of (name, type name, shape, compress, level, dictionary) for each field. */
 PyObject *lxpy_schema_describe(const lxpy_schema *schema);
 
 /** The description of a new field. */
@@ -53,12 +57,14 @@ typedef struct lxpy_description {
     uint32_t dictionary; /**< Size in bytes; 0: none. */
 } lxpy_description;
 
-/** Parses a tuple (name, dtype or "bytes", shape, compress, level, dictionary). The last two may be
- * absent. Returns -1 with an exception set on failure. */
+/** Parses a tuple (name, type name, shape, compress, level, dictionary). The last two may be absent.
+ * Returns -1 with an exception set on failure. */
 int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyObject *tuple);
 
 /** Finds a compression by its name; returns -1 with an exception set if there is none. */
 int lxpy_compression_take(PyObject *name, lx_compression *compression);
+/** Returns a schema with only the described field; NULL with an exception set on failure. */
+lxpy_schema *lxpy_schema_describing(const lxpy_description *description, lxpy_state *state);
 
 /** Returns the name of a compression in loaderx.Field: "raw", "flate" or "zstd". */
 const char *lxpy_compression_name(lx_compression compression);

@@ -27,13 +27,12 @@ static int add_target(lxpy_state *state, PyObject *arrays, const lx_column_info 
     lxpy_target made = {NULL, {0}};
     if (column->size == LX_NONE) {
         PyErr_Format(PyExc_TypeError,
-                     "field '%s' is a bytes field, whose records vary in length: read it through "
-                     "the Dataset",
+                     "the records of field '%s' vary in length: read them through the Dataset",
                      column->name);
         return -1;
     }
     PyObject *shape = lxpy_shape_new(rows, column->shape, column->ndim);
-    int result = lxpy_target_make(&made, state, shape, state->dtypes[column->dtype]);
+    int result = lxpy_target_make(&made, state, shape, column->dtype);
     Py_XDECREF(shape);
     if (result < 0)
         return -1;
@@ -89,7 +88,7 @@ static int add_lacking(lxpy_state *state, PyObject *lacking, const char *name,
         return -1;
     }
     PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)rows);
-    int result = lxpy_target_make(&made, state, shape, state->dtypes[LX_BOOL]);
+    int result = lxpy_target_make(&made, state, shape, LX_BOOL);
     Py_XDECREF(shape);
     if (result < 0)
         return -1;

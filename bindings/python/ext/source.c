@@ -67,12 +67,23 @@ static PyObject *source_get_length(PyObject *object, void *ignored)
     return PyLong_FromUnsignedLongLong(lx_source_get_length(((lxpy_source *)object)->handle));
 }
 
+/** Returns the name, dtype and shape of a column. The dtype is None if values vary in length, and the
+ * name of the type if it needs ml_dtypes, which is not installed. */
 static PyObject *describe_column(lxpy_state *state, const lx_column_info *column)
 {
+    PyObject *dtype = column->size != LX_NONE ? Py_XNewRef(lxpy_dtype(state, column->dtype))
+                                              : Py_NewRef(Py_None);
+    if (dtype == NULL && PyErr_ExceptionMatches(PyExc_ImportError)) {
+        PyErr_Clear(); /* the user may not need this column */
+        dtype = PyUnicode_FromString(lx_dtype_get_name(column->dtype));
+    }
     PyObject *shape = lxpy_shape_new(LX_NONE, column->shape, column->ndim);
-    if (shape == NULL)
+    if (dtype == NULL || shape == NULL) {
+        Py_XDECREF(dtype);
+        Py_XDECREF(shape);
         return NULL;
-    return Py_BuildValue("(sON)", column->name, state->dtypes[column->dtype], shape);
+    }
+    return Py_BuildValue("(sNN)", column->name, dtype, shape);
 }
 
 static PyObject *source_get_columns(PyObject *object, void *ignored)

@@ -27,8 +27,7 @@ int lxpy_stack_numbers(lxpy_state *state, PyObject *items, lxpy_target *target)
     Py_ssize_t count = PyTuple_GET_SIZE(items), i = 0;
     bool is_int = PyLong_CheckExact(PyTuple_GET_ITEM(items, 0));
     PyObject *shape = Py_BuildValue("(n)", count);
-    int made = lxpy_target_make(target, state, shape,
-                                state->dtypes[is_int ? LX_INT64 : LX_FLOAT64]);
+    int made = lxpy_target_make(target, state, shape, is_int ? LX_INT64 : LX_FLOAT64);
     Py_XDECREF(shape);
     if (made < 0)
         return -1;
@@ -113,7 +112,7 @@ static int make_target(lxpy_state *state, PyObject *first, const stack *self, lx
             PyTuple_SET_ITEM(shape, i, extent);
     }
     if (result == 0)
-        result = lxpy_target_make(target, state, shape, dtype);
+        result = lxpy_target_make_as(target, state, shape, dtype);
     Py_XDECREF(shape);
     Py_XDECREF(dtype);
     return result;

@@ -10,7 +10,7 @@ void lxpy_target_drop(lxpy_target *t)
     Py_CLEAR(t->object);
 }
 
-int lxpy_target_make(lxpy_target *t, lxpy_state *state, PyObject *shape, PyObject *dtype)
+int lxpy_target_make_as(lxpy_target *t, lxpy_state *state, PyObject *shape, PyObject *dtype)
 {
     PyObject *args[] = {shape, dtype};
     t->object = shape != NULL ? PyObject_Vectorcall(LXPY(state, EMPTY), args, 2, NULL) : NULL;
@@ -21,6 +21,12 @@ int lxpy_target_make(lxpy_target *t, lxpy_state *state, PyObject *shape, PyObjec
         return -1;
     }
     return 0;
+}
+
+int lxpy_target_make(lxpy_target *t, lxpy_state *state, PyObject *shape, lx_dtype dtype)
+{
+    PyObject *own = lxpy_dtype(state, dtype);
+    return own != NULL ? lxpy_target_make_as(t, state, shape, own) : -1;
 }
 
 int lxpy_fail_out(PyObject *type, const lxpy_field *field, const char *format, ...)
@@ -38,12 +44,13 @@ int lxpy_fail_out(PyObject *type, const lxpy_field *field, const char *format, .
 /** Returns whether the elements have the field's type, possibly with a different format letter. */
 static int same_dtype(lxpy_state *state, const lxpy_field *field, PyObject *object)
 {
-    PyObject *array = PyObject_CallOneArg(LXPY(state, ASARRAY), object);
+    PyObject *wanted = lxpy_dtype(state, field->type);
+    PyObject *array = wanted != NULL ? PyObject_CallOneArg(LXPY(state, ASARRAY), object) : NULL;
     PyObject *dtype = array != NULL ? PyObject_GetAttrString(array, "dtype") : NULL;
-    int same = dtype != NULL ? PyObject_RichCompareBool(dtype, field->dtype, Py_EQ) : -1;
+    int same = dtype != NULL ? PyObject_RichCompareBool(dtype, wanted, Py_EQ) : -1;
     if (same == 0)
         same = lxpy_fail_out(PyExc_TypeError, field, "has dtype %S, but must have %S", dtype,
-                             field->dtype);
+                             wanted);
     Py_XDECREF(dtype);
     Py_XDECREF(array);
     return same < 0 ? -1 : 0;
@@ -107,7 +114,9 @@ int lxpy_target_take(lxpy_target *t, lxpy_state *state, const lxpy_field *field,
     if (!PyObject_CheckBuffer(object))
         return lxpy_fail_out(PyExc_TypeError, field, "must be a writable buffer, not %.100s",
                              Py_TYPE(object)->tp_name);
-    if (PyObject_GetBuffer(object, &t->view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
+    bool has_format = state->formats[field->type][0] != '\0';
+    int flags = (has_format ? PyBUF_FORMAT : 0) | PyBUF_STRIDES;
+    if (PyObject_GetBuffer(object, &t->view, flags) < 0) {
         PyErr_Clear();
         return lxpy_fail_out(PyExc_TypeError, field, "does not support the buffer protocol");
     }

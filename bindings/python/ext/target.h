@@ -13,7 +13,10 @@ typedef struct lxpy_target {
 
 /** Creates an uninitialized array of @p shape. If @p shape is NULL, fails with the exception that
  * is already set. */
-int lxpy_target_make(lxpy_target *target, lxpy_state *state, PyObject *shape, PyObject *dtype);
+int lxpy_target_make(lxpy_target *target, lxpy_state *state, PyObject *shape, lx_dtype dtype);
+
+/** Like lxpy_target_make(), for a numpy.dtype. */
+int lxpy_target_make_as(lxpy_target *target, lxpy_state *state, PyObject *shape, PyObject *dtype);
 
 /** Gets the caller's buffer, which must fit @p count records of the field; errors name the
  * field. */

@@ -7,20 +7,24 @@ void lxpy_value_owner_clear(lxpy_value_owner *owner)
 {
     PyBuffer_Release(&owner->view);
     PyBuffer_Release(&owner->present);
+    PyBuffer_Release(&owner->offsets);
     PyMem_Free(owner->block);
-    *owner = (lxpy_value_owner){{0}, {0}, NULL, {0}};
+    *owner = (lxpy_value_owner){0};
 }
 
-/* -------------------------------------------------------------------- dense */
+/* ------------------------------------------------------------------- arrays */
 
+/** Whether the extents of the view, from @p first on, are those of a record. */
 static bool same_extents(const Py_buffer *view, int first, PyObject *shape)
 {
     Py_ssize_t ndim = PyTuple_GET_SIZE(shape);
     if (view->ndim != first + ndim)
         return false;
-    for (Py_ssize_t i = 0; i < ndim; i++)
-        if (view->shape[first + i] != PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)))
+    for (Py_ssize_t i = 0; i < ndim; i++) {
+        PyObject *extent = PyTuple_GET_ITEM(shape, i);
+        if (extent != Py_None && view->shape[first + i] != PyLong_AsSsize_t(extent))
             return false;
+    }
     return true;
 }
 
@@ -41,21 +45,26 @@ static bool take_stored_form(lxpy_value_owner *owner, lxpy_state *state, const l
     return false;
 }
 
-/** Uses loaderx.values to convert values to an array in stored form and a mask of the present
- * values. */
+int lxpy_arrays_take(lxpy_value_owner *owner, PyObject *arrays)
+{
+    PyObject *found[3];
+    Py_buffer *views[] = {&owner->view, &owner->offsets, &owner->present};
+    if (!PyArg_ParseTuple(arrays, "OOO", &found[0], &found[1], &found[2]))
+        return -1;
+    for (int i = 0; i < 3; i++)
+        if (found[i] != Py_None && PyObject_GetBuffer(found[i], views[i], PyBUF_C_CONTIGUOUS) < 0)
+            return -1;
+    return 0;
+}
+
+/** Uses loaderx.values to convert values to arrays in stored form. */
 static int convert(lxpy_value_owner *owner, lxpy_state *state, const lxpy_field *field,
                    PyObject *object, PyObject *casting, enum lxpy_object converter)
 {
-    PyObject *args[] = {object, field->dtype, field->shape, field->name, casting};
-    PyObject *pair = PyObject_Vectorcall(state->objects[converter], args, 5, NULL);
-    PyObject *array, *present;
-    int result = -1;
-    if (pair != NULL && PyArg_ParseTuple(pair, "OO", &array, &present) &&
-        PyObject_GetBuffer(array, &owner->view, PyBUF_C_CONTIGUOUS) == 0)
-        result = present == Py_None
-                     ? 0
-                     : PyObject_GetBuffer(present, &owner->present, PyBUF_C_CONTIGUOUS);
-    Py_XDECREF(pair); /* the buffers own the arrays */
+    PyObject *args[] = {object, field->type_name, field->shape, field->name, casting};
+    PyObject *arrays = PyObject_Vectorcall(state->objects[converter], args, 5, NULL);
+    int result = arrays != NULL ? lxpy_arrays_take(owner, arrays) : -1;
+    Py_XDECREF(arrays); /* the buffers own the arrays */
     return result;
 }
 
@@ -99,13 +108,32 @@ static bool take_number(lxpy_value_owner *owner, const lxpy_field *field, PyObje
     return true;
 }
 
-/* -------------------------------------------------------------------- bytes */
+/* ------------------------------------------------------------- byte strings */
+
+/** Gets the bytes of a str. */
+static int take_text(Py_buffer *view, const lxpy_field *field, PyObject *object)
+{
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(object, &size);
+    if (text != NULL)
+        return PyBuffer_FillInfo(view, object, (void *)text, size, 1, PyBUF_SIMPLE);
+    if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+        PyErr_Format(PyExc_ValueError,
+                     "field %R: the str contains surrogates, which UTF-8 does "
+                     "not allow",
+                     field->name);
+    return -1;
+}
 
 static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object)
 {
-    if (PyUnicode_Check(object) || !PyObject_CheckBuffer(object)) {
-        PyErr_Format(PyExc_TypeError, "field %R must be bytes or None, not %.100s%s", field->name,
-                     Py_TYPE(object)->tp_name, PyUnicode_Check(object) ? "; encode it first" : "");
+    bool is_str = PyUnicode_Check(object), takes_str = field->type == LX_STR;
+    if (is_str && takes_str)
+        return take_text(view, field, object);
+    if (is_str || !PyObject_CheckBuffer(object)) {
+        PyErr_Format(PyExc_TypeError, "field %R must be %sbytes or None, not %.100s%s", field->name,
+                     takes_str ? "str, " : "", Py_TYPE(object)->tp_name,
+                     is_str ? "; encode it first" : "");
         return -1;
     }
     if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) == 0)
@@ -113,6 +141,25 @@ static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object
     PyErr_Format(PyExc_ValueError, "field %R: the %.100s is not contiguous", field->name,
                  Py_TYPE(object)->tp_name);
     return -1;
+}
+
+/** Returns the object whose bytes are stored: for a JSON field, the text of a value that is not
+ * bytes. */
+static PyObject *encoded(lxpy_state *state, const lxpy_field *field, PyObject *object)
+{
+    if (field->type != LX_JSON || object == Py_None || PyBytes_Check(object) ||
+        PyByteArray_Check(object) || PyMemoryView_Check(object))
+        return Py_NewRef(object);
+    return PyObject_CallFunctionObjArgs(LXPY(state, TO_JSON), object, field->name, NULL);
+}
+
+static int take_byte_string(Py_buffer *view, lxpy_state *state, const lxpy_field *field,
+                            PyObject *object)
+{
+    PyObject *bytes = encoded(state, field, object);
+    int result = bytes != NULL ? take_bytes(view, field, bytes) : -1;
+    Py_XDECREF(bytes);
+    return result;
 }
 
 int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
@@ -127,8 +174,8 @@ int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
         return 0;
     }
     int result;
-    if (field->type == LX_BYTES)
-        result = take_bytes(&owner->view, field, object);
+    if (lx_dtype_is_bytes(field->type))
+        result = take_byte_string(&owner->view, state, field, object);
     else if (take_stored_form(owner, state, field, object, 0))
         result = 0;
     else
@@ -137,7 +184,7 @@ int lxpy_value_take(lx_value *value, lxpy_value_owner *owner, lxpy_state *state,
     return result;
 }
 
-/* ----------------------------------------------------- many values of bytes */
+/* ------------------------------------------------------- many byte strings */
 
 /** The concatenated values of a list, in one block: the offsets, one mask byte per value, and the
  * bytes. */
@@ -173,7 +220,7 @@ static Py_ssize_t measure_list(const lxpy_field *field, PyObject *list, uint64_t
     return total;
 }
 
-/** Copies the immutable values. Called without the GIL. */
+/** Copies the bytes objects. Called without the GIL. */
 static void copy_constant(PyObject *list, const joined_values *j)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
@@ -184,7 +231,7 @@ static void copy_constant(PyObject *list, const joined_values *j)
     }
 }
 
-/** Copies a mutable value, which may have changed since it was measured. */
+/** Copies any other value; if it is mutable, it may have changed since it was measured. */
 static int copy_other(const lxpy_field *field, PyObject *item, char *to, uint64_t size)
 {
     Py_buffer view;
@@ -237,24 +284,38 @@ static int join_list(joined_values *j, lxpy_value_owner *owner, const lxpy_field
     return copy_list(field, list, j);
 }
 
-/** Returns a tuple of the caller's values, which cannot change during the call. */
-static PyObject *tuple_of(const lxpy_field *field, PyObject *object)
+/** Encodes the values of a JSON field in place. */
+static int encode_all(lxpy_state *state, const lxpy_field *field, PyObject *list)
 {
-    PyObject *tuple = NULL;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        PyObject *bytes = encoded(state, field, PyList_GET_ITEM(list, i));
+        if (bytes == NULL || PyList_SetItem(list, i, bytes) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/** Returns a tuple of the caller's values, which cannot change during the call. */
+static PyObject *tuple_of(lxpy_state *state, const lxpy_field *field, PyObject *object)
+{
+    PyObject *list = NULL, *tuple = NULL;
     if (!PyUnicode_Check(object) && !PyBytes_Check(object) && !PyByteArray_Check(object) &&
-        !PyMemoryView_Check(object))
-        tuple = PySequence_Tuple(object);
-    if (tuple == NULL && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)))
-        PyErr_Format(PyExc_TypeError, "field %R must be a sequence of bytes or None, not %.100s",
+        !PyMemoryView_Check(object) && !PyDict_Check(object))
+        list = PySequence_List(object);
+    if (list == NULL && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)))
+        PyErr_Format(PyExc_TypeError, "field %R must be a sequence of values or None, not %.100s",
                      field->name, Py_TYPE(object)->tp_name);
+    if (list != NULL && (field->type != LX_JSON || encode_all(state, field, list) == 0))
+        tuple = PyList_AsTuple(list);
+    Py_XDECREF(list);
     return tuple;
 }
 
-static int take_list(lx_values *values, lxpy_value_owner *owner, const lxpy_field *field,
-                     PyObject *object, uint64_t *count)
+static int take_list(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,
+                     const lxpy_field *field, PyObject *object, uint64_t *count)
 {
     joined_values j;
-    PyObject *list = tuple_of(field, object);
+    PyObject *list = tuple_of(state, field, object);
     if (list == NULL)
         return -1;
     int result = join_list(&j, owner, field, list);
@@ -278,6 +339,17 @@ static int take_dense(lx_values *values, lxpy_value_owner *owner, lxpy_state *st
     return 0;
 }
 
+static int take_ragged(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,
+                       const lxpy_field *field, PyObject *object, PyObject *casting,
+                       uint64_t *count)
+{
+    if (convert(owner, state, field, object, casting, LXPY_CONVERT_VARYING) < 0)
+        return -1;
+    *count = (uint64_t)owner->offsets.shape[0] - 1;
+    *values = (lx_values){owner->view.buf, owner->offsets.buf, owner->present.buf};
+    return 0;
+}
+
 int lxpy_values_take(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,
                      const lxpy_field *field, PyObject *object, PyObject *casting, uint64_t *count)
 {
@@ -285,9 +357,13 @@ int lxpy_values_take(lx_values *values, lxpy_value_owner *owner, lxpy_state *sta
     *values = (lx_values){NULL, NULL, NULL};
     if (object == Py_None)
         return 0;
-    int result = field->type == LX_BYTES
-                     ? take_list(values, owner, field, object, &got)
-                     : take_dense(values, owner, state, field, object, casting, &got);
+    int result;
+    if (lx_dtype_is_bytes(field->type))
+        result = take_list(values, owner, state, field, object, &got);
+    else if (field->size == LX_NONE)
+        result = take_ragged(values, owner, state, field, object, casting, &got);
+    else
+        result = take_dense(values, owner, state, field, object, casting, &got);
     if (result < 0)
         return -1;
     if (*count == LX_NONE)

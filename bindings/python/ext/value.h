@@ -9,11 +9,16 @@
 typedef struct lxpy_value_owner {
     Py_buffer view;    /**< The buffer of the caller's object or of its conversion. */
     Py_buffer present; /**< The mask of present values. */
+    Py_buffer offsets; /**< The offsets of values that vary in length. */
     void *block;       /**< Memory allocated for the values. */
     uint8_t number[8]; /**< A scalar. */
 } lxpy_value_owner;
 
 void lxpy_value_owner_clear(lxpy_value_owner *owner);
+
+/** Gets the buffers of a tuple of three arrays: the values, their offsets, and the mask. The last two
+ * may be None. Returns -1 with an exception set on failure. */
+int lxpy_arrays_take(lxpy_value_owner *owner, PyObject *arrays);
 
 /** Converts the value of one record; None means that the value is missing. @p casting is the name
  * of NumPy's rule for converting dtypes, or None. Errors name the field. */

@@ -12,6 +12,20 @@ static void release_holder(void *holder)
     Py_DECREF((PyObject *)holder);
 }
 
+/** Creates the array of a record. */
+static PyObject *array_of(lxpy_state *state, const lxpy_field *field, lx_slice slice,
+                          PyObject *memory)
+{
+    PyObject *dtype = lxpy_dtype(state, field->type), *array = NULL;
+    PyObject *shape = field->size != LX_NONE
+                          ? Py_NewRef(field->shape)
+                          : lxpy_field_shape(field, slice.size / field->item_size);
+    if (dtype != NULL && shape != NULL)
+        array = lxpy_array_new(state, memory, 0, dtype, shape);
+    Py_XDECREF(shape);
+    return array;
+}
+
 /** Creates a view of a record; the view references @p holder. */
 static PyObject *show(lxpy_state *state, const lxpy_field *field, lx_slice slice, PyObject *holder)
 {
@@ -22,9 +36,8 @@ static PyObject *show(lxpy_state *state, const lxpy_field *field, lx_slice slice
     if (memory == NULL)
         return NULL;
     Py_INCREF(holder);
-    PyObject *current = field->type == LX_BYTES
-                            ? PyMemoryView_FromObject(memory)
-                            : lxpy_array_new(state, memory, 0, field->dtype, field->shape);
+    PyObject *current = lx_dtype_is_bytes(field->type) ? PyMemoryView_FromObject(memory)
+                                                       : array_of(state, field, slice, memory);
     Py_DECREF(memory);
     return current;
 }

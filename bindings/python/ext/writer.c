@@ -19,7 +19,7 @@ static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *h
     self->forks = lxpy_forks();
     self->append_only = append_only;
     self->path = PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path));
-    self->schema = lxpy_schema_new(state, lx_writer_get_schema(handle));
+    self->schema = lxpy_schema_new(lx_writer_get_schema(handle));
     if (self->path == NULL || self->schema == NULL || lxpy_rwlock_init(&self->rwlock) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
@@ -316,9 +316,12 @@ static PyMethodDef writer_methods[] = {
      "Write the updates in the log to new tables (a WAL checkpoint).\n\n"
      "The writer does this automatically when the log contains many updates. In a with-block, the\n"
      "call first commits."},
-    {"_add_field", lxpy_writer_add_field, METH_O,
-     "_add_field($self, description)\n--\n\n"
-     "Add the field that a tuple describes."},
+    {"_add_field", FAST lxpy_writer_add_field, METH_FASTCALL,
+     "_add_field($self, description, default)\n--\n\n"
+     "Add the field that a tuple describes, and give it a value in all records."},
+    {"_convert_field", FAST lxpy_writer_convert_field, METH_FASTCALL,
+     "_convert_field($self, before, after, function)\n--\n\n"
+     "Change the type of a field from one description to another."},
     {"_set_compression", FAST lxpy_writer_set_compression, METH_FASTCALL | METH_KEYWORDS,
      "_set_compression($self, name, level, dictionary)\n--\n\n"
      "Set the level and the dictionary size of a field; 0 stands for None."},

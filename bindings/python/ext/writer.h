@@ -3,8 +3,9 @@
 #ifndef LXPY_WRITER_H
 #define LXPY_WRITER_H
 
-#include "rwlock.h"
 #include "field-values.h"
+#include "progress.h"
+#include "rwlock.h"
 
 /** A dataset that is open for writing. Its members are protected by the GIL. */
 typedef struct lxpy_writer {
@@ -91,7 +92,15 @@ PyObject *lxpy_writer_modify(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *lxpy_writer_truncate(PyObject *self, PyObject *length);
 
 /* fields.c */
-PyObject *lxpy_writer_add_field(PyObject *self, PyObject *description);
+
+/** An operation, which is run without the GIL and while no transaction is open. */
+typedef lx_status lxpy_job(lx_writer *writer, void *what, lx_error *error);
+
+/** Runs an operation that changes fields. @p callbacks are those of the operation, or NULL. Returns
+ * None, or NULL with an exception set. */
+PyObject *lxpy_writer_change_fields(lxpy_writer *self, lxpy_job *job, void *what,
+                                    lxpy_callbacks *callbacks);
+PyObject *lxpy_writer_add_field(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *lxpy_writer_drop_field(PyObject *self, PyObject *name);
 PyObject *lxpy_writer_rename_field(PyObject *self, PyObject *const *args, Py_ssize_t count,
                                    PyObject *kwnames);
@@ -102,6 +111,9 @@ PyObject *lxpy_writer_train_dictionary(PyObject *self, PyObject *const *args, Py
                                        PyObject *kwnames);
 PyObject *lxpy_writer_checkpoint(PyObject *self, PyObject *ignored);
 PyObject *lxpy_writer_rebalance(PyObject *self, PyObject *progress);
+
+/* cast.c */
+PyObject *lxpy_writer_convert_field(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /* delete.c */
 PyObject *lxpy_writer_delete(PyObject *self, PyObject *key);

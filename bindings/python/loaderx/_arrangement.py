@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from .batch import Batch
+from .errors import CorruptError
 from .ragged import Pad
 
 __all__ = ['after_arranging', 'arrangement', 'choose_forms']
@@ -54,8 +55,29 @@ class _Arrangement:
                 if mask is not None:
                     batch[f'{name}_mask'] = mask
             else:
-                batch[name] = list(batch[name])
+                batch[name] = _listed(batch, name)
         return batch
+
+
+def _listed(batch: Batch, name: str) -> List[Any]:
+    """Return the values of a field as a list; an error names a text that is not UTF-8."""
+    ragged = batch[name]
+    try:
+        return list(ragged)
+    except UnicodeDecodeError:
+        for row in range(len(ragged)):
+            try:
+                ragged[row]
+            except UnicodeDecodeError as error:
+                raise _damage(name, int(batch.index[row]), error) from None
+        raise
+
+
+def _damage(name: str, record: int, error: UnicodeDecodeError) -> CorruptError:
+    message = f'the value is no valid str: {error}'
+    made = CorruptError(f'field {name!r}, record {record}: {message}')
+    made.status, made.field, made.record, made.message = 'LX_ERR_CORRUPT', name, record, message
+    return made
 
 
 def after_arranging(arrange: Optional[_Transform],

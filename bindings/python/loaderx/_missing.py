@@ -30,7 +30,7 @@ def _rule(name: str, what: Any, dtype: np.dtype[Any], shape: Tuple[int, ...]) ->
                         f'{", ".join(map(repr, _POLICIES))}, a number or an array')
     try:
         plain = what.item() if isinstance(what, np.generic) else what
-        value = convert_record(plain, dtype, () if np.ndim(what) == 0 else shape, name)[0]
+        value = convert_record(plain, dtype.name, () if np.ndim(what) == 0 else shape, name)[0]
     except (TypeError, ValueError) as error:
         raise type(error)(f'missing: {error}') from None
     return name, np.broadcast_to(value, shape).tobytes()

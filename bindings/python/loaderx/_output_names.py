@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Callable, Mapping, Union
 
 import numpy as np
 
 from ._outputs import Output, Shapes, Sizes, convert_arrays
+from ._tensors import to_tensor
 
 __all__ = ['choose_output']
 
@@ -17,18 +19,17 @@ class _Tensors(Output):
 
     def __init__(self) -> None:
         try:
-            import torch
+            import_module('torch')
         except ModuleNotFoundError as error:
             if error.name != 'torch':
                 raise
             raise ImportError("out='torch' needs PyTorch: install torch",
                               name='torch') from None
-        self._from_numpy: Callable[[np.ndarray[Any, Any]], Any] = torch.from_numpy
 
     def check(self, shapes: Shapes, sizes: Sizes) -> None:
         for name, (dtype, _) in shapes.items():
             try:
-                self._from_numpy(np.empty(0, dtype))
+                to_tensor(np.empty(0, dtype))
             except TypeError:
                 raise ValueError(
                     f"out='torch': the installed torch does not support {dtype}, the dtype of "
@@ -36,7 +37,7 @@ class _Tensors(Output):
                 ) from None
 
     def convert(self, batch: Any) -> Any:
-        return convert_arrays(batch, self._from_numpy)
+        return convert_arrays(batch, to_tensor)
 
 
 def _arrays_of_jax() -> Output:

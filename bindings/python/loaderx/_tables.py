@@ -9,6 +9,8 @@ from typing import Any, Dict, List, Mapping, Optional
 
 import numpy as np
 
+from ._tensors import to_numpy
+
 # The number of records of a Hugging Face dataset to read at a time, which is its own default.
 _HUB_ROWS = 1000
 
@@ -53,12 +55,12 @@ def to_array(value: Any, name: str) -> Any:
         return value
     try:
         if isinstance(value, tensor):
-            return value.numpy()
+            return to_numpy(value)
         # A list of numbers may be long, but has few types.
         if isinstance(value, (list, tuple)) and any(issubclass(kind, tensor)
                                                     for kind in set(map(type, value))):
-            return [item.numpy() if isinstance(item, tensor) else item for item in value]
-    except (RuntimeError, TypeError) as error:    # gradients, a device, or a dtype like bfloat16
+            return [to_numpy(item) if isinstance(item, tensor) else item for item in value]
+    except (RuntimeError, TypeError) as error:    # gradients, a device, or a dtype
         raise TypeError(f'{name}: {error}') from None
     return value
 

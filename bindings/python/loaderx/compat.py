@@ -26,6 +26,7 @@ from . import _core
 from ._check import UINT64_MAX, natural
 from ._progress import open_bar
 from ._replacement import replacing
+from ._types import array_type, resolve
 from .sources.records import BatchReadable
 from .sources.compared import ComparedByValue
 from .sources import Dataset
@@ -108,7 +109,7 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
     if array.ndim == 0:
         raise ValueError('array is a scalar: pass an array with one record per index of its '
                          'first axis')
-    if array.dtype.newbyteorder('=').name not in _core.DTYPES:
+    if array_type(array.dtype) is None:
         raise TypeError(f'array has the dtype {array.dtype}, which cannot be stored')
     if not isinstance(replace, bool):
         raise TypeError(f'replace must be True or False, not {replace!r}')
@@ -287,7 +288,8 @@ class DataLoader(Loader):
         # practically endless epoch.
         order = Repeat(round_, _POSITIONS // source.length)
         order._epoch = source.length
-        ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
+        ahead = prefetch_size * batch_size * sum(_size(resolve(dtype), shape)
+                                                 for _, dtype, shape in source.columns)
         return super().__new__(
             cls, dict(zip(PLACES, (dataset, labelset))), batch_size=batch_size, order=order,
             epochs=None, rank=0, world=1, threads=num_workers,

@@ -8,8 +8,8 @@ from typing import Any, Dict, Iterable, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _core
 from ._check import natural
+from ._types import BYTE_STRINGS, describe_type, type_name
 
 COMPRESSIONS = ('raw', 'flate', 'zstd')
 _LEVELS = {'flate': 9, 'zstd': 22}
@@ -24,12 +24,18 @@ class Field:
 
     Parameters
     ----------
-    dtype : dtype or bytes
-        The dtype of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64 bits, or
-        complex numbers of 64 or 128 bits. Values are stored in little-endian byte order, regardless
-        of the byte order of `dtype`. `bytes` stands for byte strings of any length.
+    dtype : dtype, type or str
+        The dtype of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64 bits, complex
+        numbers of 64 or 128 bits, datetime64 with the unit D, s, ms, us or ns, or one of
+        'bfloat16', 'float8_e4m3fn' and 'float8_e5m2', whose arrays need the package ml_dtypes.
+        Values are stored in little-endian byte order, regardless of the byte order of `dtype`.
+        Or a type of values of any length: `bytes`; `str`, stored as UTF-8; 'json', any value that
+        the module json can write, which is stored as text and parsed when it is read; or 'image',
+        the bytes of an image file. Writers and `Dataset.verify` check UTF-8 and JSON.
     shape : int or tuple of int, optional
-        The shape of a value. By default, a value is a scalar. Not allowed for bytes.
+        The shape of a value. By default, a value is a scalar. The first extent may be None: it
+        varies from value to value, as in ``(None, 4)`` for a list of boxes. Not allowed for types
+        of any length.
     compress : {'raw', 'flate', 'zstd'}, optional
         How values are stored. 'raw' values are the fastest to read, and can be read without a copy.
         'flate' stores a value as one Deflate stream, and 'zstd' as one Zstandard frame, if that is
@@ -56,20 +62,22 @@ class Field:
     --------
     >>> Field('uint8', (28, 28))
     Field('uint8', (28, 28))
-    >>> Field(bytes, compress='flate').compress
+    >>> Field('float32', (None, 4)).varies
+    True
+    >>> Field(str, compress='flate').compress
     'flate'
     >>> Field(bytes, compress='zstd', level=9, dictionary='train')
     Field(bytes, compress='zstd', level=9, dictionary='train')
     """
 
-    __slots__ = ('_dtype', '_shape', '_compress', '_level', '_dictionary')
+    __slots__ = ('_type', '_shape', '_compress', '_level', '_dictionary')
 
-    def __init__(self, dtype: Any, shape: Union[int, Iterable[int]] = (), compress: str = 'raw', *,
+    def __init__(self, dtype: Any, shape: Union[int, Iterable[Optional[int]]] = (), compress: str = 'raw', *,
                  level: Optional[int] = None, dictionary: Union[None, str, int] = None) -> None:
-        self._dtype = _take_dtype(dtype)
+        self._type = type_name(dtype)
         self._shape = _take_shape(shape)
-        if self._dtype is bytes and self._shape != ():
-            raise ValueError(f'shape must be () for a bytes field, not {self._shape}')
+        if self._type in BYTE_STRINGS and self._shape != ():
+            raise ValueError(f'shape must be () for a {self._type} field, not {self._shape}')
         if not isinstance(compress, str) or compress not in COMPRESSIONS:
             error = ValueError if isinstance(compress, str) else TypeError
             raise error(f"compress must be 'raw', 'flate' or 'zstd', not {compress!r}")
@@ -78,14 +86,22 @@ class Field:
         self._dictionary = _take_dictionary(dictionary, compress)
 
     @property
-    def dtype(self) -> Union[np.dtype[Any], type]:
-        """The dtype of the elements, or `bytes`."""
-        return self._dtype
+    def dtype(self) -> Union[np.dtype[Any], type, str]:
+        """The dtype of the elements, or `bytes`, `str`, 'json' or 'image'.
+
+        Raises ImportError if the dtype belongs to ml_dtypes, which is not installed.
+        """
+        return describe_type(self._type)
 
     @property
-    def shape(self) -> Tuple[int, ...]:
-        """The shape of a value."""
+    def shape(self) -> Tuple[Optional[int], ...]:
+        """The shape of a value; the first extent is None if it varies."""
         return self._shape
+
+    @property
+    def varies(self) -> bool:
+        """Whether values vary in length."""
+        return self._type in BYTE_STRINGS or self._shape[:1] == (None,)
 
     @property
     def compress(self) -> str:
@@ -111,26 +127,23 @@ class Field:
         return hash(self._key())
 
     def _key(self) -> Tuple[Any, ...]:
-        return self._dtype, self._shape, self._compress, self._level, self._dictionary
+        return self._type, self._shape, self._compress, self._level, self._dictionary
 
-    def _describe(self, name: str) -> Tuple[str, str, Tuple[int, ...], str, int, int]:
+    def _describe(self, name: str) -> Tuple[str, str, Tuple[Optional[int], ...], str, int, int]:
         """Return the field as a tuple for the extension module."""
-        return (name, self._dtype_name(), self._shape, self._compress, self._level or 0,
+        return (name, self._type, self._shape, self._compress, self._level or 0,
                 self._dictionary or 0)
 
     @classmethod
-    def _from_descriptions(cls, descriptions: Iterable[Tuple[str, Any, Tuple[int, ...], str, int,
-                                                             int]]) -> Dict[str, Field]:
+    def _from_descriptions(cls, descriptions: Iterable[Tuple[str, str, Tuple[Optional[int], ...],
+                                                             str, int, int]]) -> Dict[str, Field]:
         """Return the fields that the extension module describes, by name."""
         return {name: cls(dtype, shape, compress, level=level or None,
                           dictionary=dictionary or None)
                 for name, dtype, shape, compress, level, dictionary in descriptions}
 
-    def _dtype_name(self) -> str:
-        return 'bytes' if isinstance(self._dtype, type) else self._dtype.name
-
     def __repr__(self) -> str:
-        parts = ['bytes' if self._dtype is bytes else repr(self._dtype_name())]
+        parts = [self._type if self._type in ('bytes', 'str') else repr(self._type)]
         if self._shape:
             parts.append(repr(self._shape))
         if self._compress != 'raw':
@@ -141,21 +154,6 @@ class Field:
             shown = 'train' if self._dictionary == DEFAULT_DICTIONARY else self._dictionary
             parts.append(f'dictionary={shown!r}')
         return f'Field({", ".join(parts)})'
-
-
-def _take_dtype(dtype: Any) -> Union[np.dtype[Any], type]:
-    if dtype is bytes or (isinstance(dtype, str) and dtype == 'bytes'):
-        return bytes
-    if dtype is None:
-        raise TypeError('dtype must not be None')    # NumPy converts None to float64
-    try:
-        parsed = np.dtype(dtype)
-    except TypeError as error:
-        raise TypeError(f'dtype must be a NumPy dtype or bytes: {error}') from None
-    stored = _core.DTYPES.get(parsed.name)
-    if stored is None:
-        raise ValueError(f'dtype must be bytes or one of {", ".join(_core.DTYPES)}, not {parsed}')
-    return stored
 
 
 def _take_level(level: Any, compress: str) -> Optional[int]:
@@ -181,17 +179,24 @@ def _take_dictionary(dictionary: Any, compress: str) -> Optional[int]:
         raise TypeError(f"dictionary must be 'train' or an int, not {dictionary!r}") from None
 
 
-def _take_extent(extent: Any) -> int:
+def _take_extent(extent: Any) -> Optional[int]:
     if isinstance(extent, (bool, np.bool_)):
         raise TypeError
-    return operator.index(extent)
+    return None if extent is None else operator.index(extent)
 
 
-def _take_shape(shape: Union[int, Iterable[int]]) -> Tuple[int, ...]:
+def _take_shape(shape: Any) -> Tuple[Optional[int], ...]:
     try:
+        if shape is None:
+            raise TypeError
         extents = tuple(map(_take_extent, shape if isinstance(shape, Iterable) else (shape,)))
     except TypeError:
-        raise TypeError(f'shape must be an int or a tuple of ints, not {shape!r}') from None
-    if any(extent < 0 for extent in extents):
+        raise TypeError('shape must be an int or a tuple of ints, of which the first may be None, '
+                        f'not {shape!r}') from None
+    if any(extent is None for extent in extents[1:]):
+        raise ValueError(f'shape must not have None after its first extent: {extents}')
+    if any(extent < 0 for extent in extents if extent is not None):
         raise ValueError(f'shape must not have negative extents: {extents}')
+    if extents[:1] == (None,) and 0 in extents:
+        raise ValueError(f'shape must not have an extent of 0 after one that varies: {extents}')
     return extents

@@ -18,6 +18,7 @@ from ._missing import missing_rules
 from ._output_names import choose_output
 from ._outputs import Output
 from ._passes import Passes
+from ._types import resolve
 from .batch import Batch, register_batches
 from .errors import LoaderxError
 from .orders import Budgeted, Order, Sequential
@@ -211,8 +212,8 @@ class Loader:
         forever.
     ragged : {'ragged', 'list'}, Pad or dict
         How to return fields whose records vary in length. 'ragged': as a `Ragged`, without copying
-        the values. 'list': as a list of bytes objects. A `Pad`: as one array, padded to a common
-        length. A dict maps the names of fields to one of these choices; for fields that it does not
+        the values. 'list': as a list of bytes objects, of strs (for str and JSON fields) or of
+        arrays. A `Pad`: as one array, padded to a common length. A dict maps the names of fields to one of these choices; for fields that it does not
         contain, 'ragged' applies. A `transform` receives the fields in this form.
     skip : list of (int, int)
         Ranges of positions, each as its first position and the one after its last. Batches that
@@ -356,7 +357,7 @@ class Loader:
         count = 0 if epochs is None else natural('epochs', epochs, minimum=1)
         ends = order._is_run and count != 0
         end = min(count * order_core.length, UINT64_MAX) if ends else UINT64_MAX
-        columns = {name: (dtype, shape) for name, dtype, shape in core.columns
+        columns = {name: (resolve(dtype), shape) for name, dtype, shape in core.columns
                    if name in names and dtype is not None}
         varying = [name for name, dtype, _ in core.columns if name in names and dtype is None]
         forms = choose_forms(ragged, varying, names)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Iterable, Iterator, List, Optional, Tuple, Type
+from typing import Any, Iterable, Iterator, List, Optional, Tuple, Type, Union
 
 import numpy as np
 
@@ -154,8 +154,8 @@ class Ragged:
     """Values that vary in length, one after another in a single array.
 
     Value i consists of ``values[offsets[i]:offsets[i + 1]]``. Indexing with an int returns a value:
-    an array that shares the memory of `values` or, for a bytes field, a bytes object. Indexing with
-    a slice, or with an array of indices or bools, returns a Ragged.
+    an array that shares the memory of `values`, a bytes object or, for a str or JSON field, a str.
+    Indexing with a slice, or with an array of indices or bools, returns a Ragged.
 
     Parameters
     ----------
@@ -165,7 +165,8 @@ class Ragged:
         Where each value begins, and where the last one ends; the first offset need not be 0. A
         loader returns a NumPy array, whatever its `out`.
     item : type, optional
-        `bytes` if values are bytes objects; None: they are arrays.
+        `bytes` or `str` if values are such objects, of which `values` holds the bytes or the UTF-8;
+        None: they are arrays.
 
     Examples
     --------
@@ -182,17 +183,20 @@ class Ragged:
 
     __slots__ = ('values', 'offsets', 'item')
 
-    def __init__(self, values: Any, offsets: Any, item: Optional[Type[bytes]] = None) -> None:
+    def __init__(self, values: Any, offsets: Any, item: Optional[Union[Type[bytes], Type[str]]] = None) -> None:
         self.values = values
         self.offsets = offsets
         self.item = item
 
     @classmethod
     def of(cls, values: Iterable[Any], dtype: Any = None) -> Ragged:
-        """Create a Ragged from a sequence of arrays, lists or bytes objects, which it copies."""
+        """Create a Ragged from arrays, lists, bytes objects or strs, which it copies."""
         items = list(values)
-        item = bytes if items and all(isinstance(one, bytes) for one in items) else None
-        if item is bytes:
+        item = next((kind for kind in (bytes, str)
+                     if items and all(isinstance(one, kind) for one in items)), None)
+        if item is str:
+            items = [one.encode() for one in items]
+        if item is not None:
             joined: Any = np.frombuffer(bytearray(b''.join(items)), np.uint8)
         else:
             arrays = _arrays(items, dtype)
@@ -205,7 +209,7 @@ class Ragged:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        what = 'bytes' if self.item is bytes else self.values.dtype
+        what = self.values.dtype if self.item is None else self.item.__name__
         return f'<loaderx.Ragged of {len(self)} values of {what}, {len(self.values)} items>'
 
     def __getitem__(self, index: Any) -> Any:
@@ -233,7 +237,10 @@ class Ragged:
 
     def _value(self, i: int) -> Any:
         value = self.values[int(self.offsets[i]):int(self.offsets[i + 1])]
-        return np.asarray(value).tobytes() if self.item is bytes else value
+        if self.item is None:
+            return value
+        data = np.asarray(value).tobytes()
+        return data if self.item is bytes else data.decode()
 
     def _select(self, chosen: np.ndarray[Any, Any]) -> Ragged:
         values, offsets = np.asarray(self.values), np.asarray(self.offsets)
@@ -244,6 +251,8 @@ class Ragged:
         return Ragged(values[places], made, self.item)
 
     def __iter__(self) -> Iterator[Any]:
+        if self.item is not None:
+            return iter(self.tolist())
         return (self._value(i) for i in range(len(self)))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -256,8 +265,12 @@ class Ragged:
         return np.diff(np.asarray(self.offsets))
 
     def tolist(self) -> List[Any]:
-        """Return a list of bytes objects, or of lists."""
-        return [value if self.item is bytes else value.tolist() for value in self]
+        """Return a list of bytes objects, of strs, or of lists."""
+        if self.item is None:
+            return [value.tolist() for value in self]
+        from . import _core    # the extension module imports this module
+        return _core.split_bytes(np.ascontiguousarray(self.values),
+                                 np.ascontiguousarray(self.offsets, np.int64), self.item is str)
 
     def pad(self, value: Any = 0, **options: Any) -> np.ndarray[Any, Any]:
         """Return the values padded to a common length; see `Pad` for the arguments."""
@@ -278,14 +291,14 @@ class Ragged:
                     **bounds)
 
     def to_arrow(self) -> Any:
-        """Return a pyarrow array (large_binary or large_list) that shares the memory."""
+        """Return a pyarrow array of large_binary, large_string or large_list, without a copy."""
         import pyarrow as pa    # type: ignore[import-untyped, unused-ignore]
         numbers = np.ascontiguousarray(self.offsets, np.int64)
         offsets = pa.py_buffer(numbers)
         values = np.ascontiguousarray(self.values)
-        if self.item is bytes:
-            return pa.Array.from_buffers(pa.large_binary(), len(self),
-                                         [None, offsets, pa.py_buffer(values)])
+        if self.item is not None:
+            kind = pa.large_binary() if self.item is bytes else pa.large_string()
+            return pa.Array.from_buffers(kind, len(self), [None, offsets, pa.py_buffer(values)])
         if values.ndim == 1:
             items = pa.array(values)
         else:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import warnings
 from types import MappingProxyType, TracebackType
-from typing import Any, Dict, Mapping, Optional, Type, Union
+from typing import Any, Dict, Literal, Mapping, Optional, Type, Union
 
 from . import _core
+from ._casting import converter
 from ._progress import Progress, reporting
 from .errors import LoaderxError
 from .field import Field
+from ._types import BYTE_STRINGS, type_name
 from .sources import Dataset
 from .sources.dataset import Path
 
@@ -47,13 +49,12 @@ class Writer(_core.Writer):
 
     __slots__ = ()
 
-    def add_field(self, name: str, field: Field) -> None:
+    def add_field(self, name: str, field: Field, default: Any = None) -> None:
         """Add a field after the last field.
 
-        Existing records have no value for the new field. The change is committed immediately,
-        together with all previous calls, and cannot be undone.
-        The same applies to `drop_field`, `rename_field`, `checkpoint`, `rebalance` and `seal`.
-        Readers see the new field once they open the dataset again.
+        The change is committed immediately, together with all previous calls, and cannot be undone.
+        The same applies to `cast_field`, `drop_field`, `rename_field`, `checkpoint`, `rebalance`
+        and `seal`. Readers see the new field once they open the dataset again.
 
         Parameters
         ----------
@@ -61,12 +62,70 @@ class Writer(_core.Writer):
             The name of the field.
         field : Field
             The dtype, shape and compression of the field's values.
+        default : value, optional
+            The value of the field in all existing records; None: they have no value. Other fields
+            are not rewritten: the call writes 24 bytes for each record, and stores a value of more
+            than 8 bytes once for all of them. Records that are appended later need a value of their
+            own.
+
+        Examples
+        --------
+        >>> with create('pets', {'name': Field(str)}) as writer:
+        ...     first = writer.extend(name=['Rex', 'Tom'])
+        ...     writer.add_field('legs', Field('uint8'), default=4)
+        >>> open('pets')['legs'][:].tolist()
+        [4, 4]
         """
         if not isinstance(name, str):
             raise TypeError(f'name must be a str, not {type(name).__name__}')
         if not isinstance(field, Field):
             raise TypeError(f'field must be a loaderx.Field, not {field!r}')
-        self._add_field(field._describe(name))
+        self._add_field(field._describe(name), default)
+
+    def cast_field(self, name: str, dtype: Any, *, shape: Any = None,
+                   casting: Literal['safe', 'same_kind', 'unsafe'] = 'safe') -> None:
+        """Change the type of a field, and convert its values.
+
+        Only this field is rewritten. It keeps its name, its position and its compression; missing
+        values stay missing. The change is committed immediately, together with all previous calls,
+        and cannot be undone. Datasets that are open can no longer advance to a newer snapshot, as
+        after `drop_field`. `rebalance` frees the space of the old values.
+
+        Parameters
+        ----------
+        name : str
+            The name of the field.
+        dtype : dtype, type or str
+            The new type, as for `Field`.
+        shape : int or tuple of int, optional
+            The new shape, as for `Field`; each value must have as many elements as the shape. By
+            default, the shape of arrays stays the same.
+        casting : {'safe', 'same_kind', 'unsafe'}
+            Which conversions are allowed. Between arrays, NumPy's rules apply. 'safe' also allows
+            any type of any length to become bytes, and JSON to become str. 'same_kind' also allows
+            the other conversions between types of any length; if a value is not valid UTF-8 or
+            JSON, nothing is changed. 'unsafe' also allows arrays to become the bytes of their
+            elements, and the reverse.
+
+        Raises
+        ------
+        TypeError
+            `casting` does not allow the conversion.
+        ValueError
+            A value cannot be converted; the field is unchanged.
+
+        Examples
+        --------
+        >>> with create('points', {'x': Field('float64', (2,))}) as writer:
+        ...     first = writer.append(x=[0.5, 1])
+        ...     writer.cast_field('x', 'float32', casting='same_kind')
+        >>> open('points')['x'][0]
+        array([0.5, 1. ], dtype=float32)
+        """
+        before = self._field(name)
+        after = Field(dtype, _shape_after(before, dtype, shape))
+        convert = converter(name, before, after, casting)
+        self._convert_field(before._describe(name), after._describe(name), convert)
 
     def set_compression(self, name: str, *, level: Optional[int] = None,
                         dictionary: Union[None, str, int] = None) -> None:
@@ -83,10 +142,8 @@ class Writer(_core.Writer):
             See `Field`. If one of the two is not given, it does not change. A dictionary that was
             trained can no longer be changed.
         """
-        if name not in self.fields:
-            raise KeyError(f'field {name!r} not found: the fields are {list(self.fields)}')
-        field = self.fields[name]
-        new = Field(field.dtype, field.shape, field.compress,
+        field = self._field(name)
+        new = Field(field._type, field.shape, field.compress,
                     level=field.level if level is None else level,
                     dictionary=field.dictionary if dictionary is None else dictionary)
         self._set_compression(name, new.level or 0, new.dictionary or 0)
@@ -171,6 +228,12 @@ class Writer(_core.Writer):
         """The fields by name, in the dataset's order."""
         return MappingProxyType(Field._from_descriptions(self._describe()))
 
+    def _field(self, name: str) -> Field:
+        fields = self.fields
+        if name not in fields:
+            raise KeyError(f'field {name!r} not found: the fields are {list(fields)}')
+        return fields[name]
+
     def __enter__(self) -> Writer:
         self._begin()
         return self
@@ -196,3 +259,14 @@ class Writer(_core.Writer):
         except LoaderxError as error:
             if error.status != 'LX_ERR_FORKED':    # the parent process closes the writer
                 raise
+
+
+def _shape_after(before: Field, dtype: Any, shape: Any) -> Any:
+    """Return the shape of a field after a conversion."""
+    if shape is not None:
+        return shape
+    if type_name(dtype) in BYTE_STRINGS:
+        return ()
+    if before._type in BYTE_STRINGS:
+        raise ValueError(f'shape must be given, because the values of {before!r} are no arrays')
+    return before.shape

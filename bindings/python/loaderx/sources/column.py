@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from .compared import ComparedByValue
 class Views(Dict[str, List[Any]]):
     """Views into the mapped files of a dataset: a dict of lists with one item per record.
 
-    An item is a read-only array of the field's dtype and shape (for a bytes field, a read-only
-    memoryview), or None if the value is missing. Leaving the with-block empties the dict. Items
+    An item is a read-only array of the field's dtype (for types of any length, a read-only
+    memoryview of the bytes), or None if the value is missing. Leaving the with-block empties the dict. Items
     that are still referenced keep the dataset's files mapped.
     """
 
@@ -32,12 +32,12 @@ class Views(Dict[str, List[Any]]):
 class Column(ComparedByValue):
     """One field of a dataset or of a dataset built from others, which is indexed like an array of the values of all records.
 
-    Indexing with an int returns one value: an array, a NumPy scalar, bytes, or None if the value is
-    missing. Indexing with a slice, a sequence of ints or a mask returns several values, in the
-    order of the indices: an array with zeros for missing values or, for a bytes field, a list with
-    None for missing values.
+    Indexing with an int returns one value: an array, a NumPy scalar, bytes, a str, the value of a
+    JSON text, or None if the value is missing. Indexing with a slice, a sequence of ints or a mask
+    returns several values, in the order of the indices: an array with zeros for missing values or,
+    if values vary in length, a list with None for missing values.
 
-    For a dense field, a tuple of indices has the same meaning as for an array of all values: the
+    If values do not vary in length, a tuple of indices has the same meaning as for an array of all values: the
     first index selects records, and the others select along the axes of their values. Only the
     records that the first index selects are read. The first index cannot be ``...`` or None.
 
@@ -74,18 +74,24 @@ class Column(ComparedByValue):
 
     @property
     def dtype(self) -> Any:
-        """The dtype of an array of all values: the field's dtype, or object for a bytes field."""
-        return np.dtype(object) if self._field.dtype is bytes else self._field.dtype
+        """The dtype of an array of all values: the field's, or object if values vary in length."""
+        return np.dtype(object) if self._field.varies else self._field.dtype
 
     @property
     def shape(self) -> Tuple[int, ...]:
         """The shape of an array of all records."""
-        return (len(self._dataset), *self._field.shape)
+        return (len(self._dataset), *self._inner)
 
     @property
     def ndim(self) -> int:
         """The number of axes of an array of all records."""
-        return 1 + len(self._field.shape)
+        return 1 + len(self._inner)
+
+    @property
+    def _inner(self) -> Tuple[int, ...]:
+        """The axes of an array of all records after the first one."""
+        shape: Any = () if self._field.varies else self._field.shape
+        return cast(Tuple[int, ...], shape)
 
     def __len__(self) -> int:
         return len(self._dataset)
@@ -99,7 +105,7 @@ class Column(ComparedByValue):
         """Return what `key` selects from the array of all values, like NumPy."""
         if len(key) <= 1:
             return self[key[0] if key else slice(None)]
-        if self._field.dtype is bytes:
+        if self._field.varies:
             raise IndexError(f'the column {self._name!r} has one axis, but the index {key!r} is '
                              f'for {len(key)} axes: pass a list to select several records')
         if key[0] is None or key[0] is Ellipsis:
@@ -111,7 +117,7 @@ class Column(ComparedByValue):
             return None
         # The records that were read are selected again, because NumPy combines an int or an array
         # with the arrays among the other indices.
-        if np.ndim(records) == len(self._field.shape):
+        if np.ndim(records) == len(self._inner):
             return np.asarray(records)[np.newaxis][(0, *key[1:])]
         again = slice(None) if isinstance(key[0], slice) else np.arange(len(records))
         return records[(again, *key[1:])]
@@ -132,7 +138,8 @@ class Column(ComparedByValue):
         records = self._dataset._get(self._name, slice(None))
         if isinstance(records, list):
             values = np.empty(len(records), object)
-            values[:] = records
+            for i, record in enumerate(records):    # an assignment of all would join equal shapes
+                values[i] = record
             records = values
         return np.asarray(records, dtype)
 
@@ -151,6 +158,43 @@ class Column(ComparedByValue):
         """
         present: np.ndarray[Any, Any] = self._dataset._present(self._name, indices)
         return present
+
+    def read(self, index: int, start: int, n: int) -> Any:
+        """Read a part of one value: the items from `start` to ``start + n`` of its first axis.
+
+        Of an uncompressed value of more than 64 KiB, only these items are read. Their checksum
+        covers the whole value, so they are **not verified** unless the dataset was opened with
+        ``verify='always'``, which reads the whole value. Shorter values are verified as usual. A
+        compressed value is read as a whole.
+
+        Parameters
+        ----------
+        index : int
+            The record.
+        start : int
+            The first item; an item of a bytes, str, JSON or image field is a byte.
+        n : int
+            The number of items. As with a slice, there are fewer if the value ends before.
+
+        Returns
+        -------
+        array, bytes or None
+            An array or, for types of any length, bytes; a part of a str need not be valid UTF-8.
+            None if the value is missing.
+
+        Raises
+        ------
+        TypeError
+            The values of the field are scalars.
+
+        Examples
+        --------
+        >>> with create('songs', {'audio': Field('int16', (None, 2))}) as writer:
+        ...     first = writer.append(audio=np.arange(8, dtype='int16').reshape(4, 2))
+        >>> open('songs')['audio'].read(0, 1, 2).tolist()
+        [[2, 3], [4, 5]]
+        """
+        return self._dataset._read_part(self._name, index, start, n)
 
     def __repr__(self) -> str:
         path = getattr(self._dataset, 'path', None)

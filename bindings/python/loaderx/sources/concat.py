@@ -25,7 +25,7 @@ def _kept(part: Any) -> Any:
 
 
 def _readable(part: Any) -> Any:
-    """Return a dataset from which bytes fields can be read; if `part` is a path to one, open it."""
+    """Return a dataset from which any field can be read; if `part` is a path to one, open it."""
     if isinstance(part, (str, bytes, os.PathLike)) and os.path.isdir(part):
         return Dataset(part)
     return getattr(part, '_dataset', part)    # that of an ARDataset
@@ -55,8 +55,9 @@ class ConcatDataset(_Parted):
     Notes
     -----
     ``a + b`` concatenates two datasets. ``both[5]`` reads one record. ``both[:2]``,
-    ``both[[0, 1]]`` and `gather` read several records, as a dict of arrays, but cannot read bytes
-    fields. ``both['data']`` is a `Column`, and notebooks show the first records, as of a `Dataset`.
+    ``both[[0, 1]]`` and `gather` read several records, as a dict of arrays, but cannot read fields
+    whose values vary in length. ``both['data']`` is a `Column`, and notebooks show the first
+    records, as of a `Dataset`.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class ConcatDataset(_Parted):
     """
 
     datasets: Tuple[Any, ...]
-    _parts: Optional[List[Any]] = None    # the parts as datasets, for reading bytes fields
+    _parts: Optional[List[Any]] = None    # the parts as datasets, for reading any field
 
     def __init__(self, datasets: Sequence[Any]) -> None:
         if isinstance(datasets, (str, bytes, os.PathLike, np.ndarray, Mapping)):
@@ -118,7 +119,7 @@ class SubsetDataset(_Parted):
     """
 
     dataset: Any
-    _part: Any = None    # the dataset and the indices in it, for reading bytes fields
+    _part: Any = None    # the dataset and the indices in it, for any field
 
     def __init__(self, dataset: Any, indices: Any) -> None:
         self.dataset = _kept(dataset)

@@ -204,7 +204,7 @@ class Dataset(Stored, _core.Dataset):
         ----------
         condition : callable or array of bool
             A mask of all records; or a function that is called with the columns of up to 1024
-            adjacent records, a mapping of names to arrays (lists for bytes fields), and returns a
+            adjacent records, a mapping of names to arrays (lists if values vary in length), and returns a
             mask of these records. Only the fields that it looks up are read.
 
         Returns
@@ -384,8 +384,8 @@ class Dataset(Stored, _core.Dataset):
             The records; by default, all records.
         files : bool, optional
             Whether to write each record to its own file, whose name is the index with at least
-            eight digits. The default is True for bytes fields, which cannot form an array, and
-            False for other fields.
+            eight digits. The default is True for fields whose values vary in length, which cannot
+            form an array, and False for other fields.
         suffix : str, optional
             The suffix of the file names, for example ``'.jpg'``.
         progress : bool or callable, optional
@@ -409,7 +409,7 @@ class Dataset(Stored, _core.Dataset):
             raise TypeError(f'field must be a str, not {type(field).__name__}')
         if not isinstance(suffix, str):
             raise TypeError(f'suffix must be a str, not {type(suffix).__name__}')
-        files = kind.dtype is bytes if files is None else boolean('files', files)
+        files = kind.varies if files is None else boolean('files', files)
         if suffix and not files:
             raise ValueError('suffix requires files=True')
         if files and isinstance(path, (str, os.PathLike)) and os.fspath(path)[-4:] == '.npy':

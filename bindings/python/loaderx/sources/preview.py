@@ -74,9 +74,8 @@ def _cell(dataset: Any, name: str, field: Field, row: int, size: int) -> str:
 
 
 def _kind(field: Field) -> str:
-    if field.dtype is bytes:
-        return 'bytes'
-    return f'{field.dtype}{list(field.shape)}' if field.shape else str(field.dtype)
+    shape = ', '.join('varies' if extent is None else str(extent) for extent in field.shape)
+    return f'{field._type}[{shape}]' if field.shape else field._type
 
 
 def _escape(text: str) -> str:
@@ -91,7 +90,7 @@ def _text(value: Any) -> str:
         except UnicodeDecodeError:
             return repr(value)
         return text if all(char.isprintable() or char.isspace() for char in text) else repr(value)
-    if np.ndim(value) == 0:
+    if not isinstance(value, np.ndarray):
         return str(value)
     return np.array2string(value, separator=', ', threshold=8, edgeitems=2).replace('\n', '')
 
@@ -99,7 +98,7 @@ def _text(value: Any) -> str:
 def _is_image(field: Field) -> bool:
     """Return whether values are grey or RGB images with rows of at least a few pixels."""
     shape = field.shape
-    return (field.dtype is not bytes and field.dtype == np.uint8 and min(shape[:2], default=0)
+    return (field._type == 'uint8' and not field.varies and min(shape[:2], default=0)
             >= _SIDES[0] and (len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))))
 
 

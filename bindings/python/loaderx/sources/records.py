@@ -151,7 +151,7 @@ class Records(Concatenable):
         KeyError
             A field does not exist.
         TypeError
-            A field is a bytes field, whose values differ in length.
+            The values of a field differ in length.
         """
         return self._source.gather(indices, None if fields is None else self._chosen(fields), None)
 
@@ -210,10 +210,11 @@ class Records(Concatenable):
 
     def _part_at(self, index: int) -> Tuple[Any, int]:
         """Return the underlying dataset that has a record, and the index of the record in it."""
-        raise TypeError(f'{type(self).__name__} has bytes fields: read them from its Dataset')
+        raise TypeError(f'{type(self).__name__} has fields whose values vary in length: read them '
+                        'from its Dataset')
 
     def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
-        """Read records that have bytes fields from the underlying datasets."""
+        """Read records whose values vary in length from the underlying datasets."""
         places = map(self._part_at, resolved(indices, len(self)).tolist())
         return [part[place] for part, place in places]
 
@@ -221,7 +222,7 @@ class Records(Concatenable):
 
     def _get(self, name: str, key: Any) -> Any:
         """Return the value of a field at an index, or the values at several indices."""
-        varies = self.fields[name].dtype is bytes
+        varies = self.fields[name].varies
         if not selects_several(key):
             place, = resolved([key], len(self)).tolist()
             if varies:
@@ -245,7 +246,7 @@ class Records(Concatenable):
     def _sizes(self, name: str, places: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the sizes of values in bytes, without reading them; -1 for a missing value."""
         field = self.fields[name]
-        size = np.dtype(field.dtype).itemsize * math.prod(field.shape)
+        size = 0 if field.varies else np.dtype(field.dtype).itemsize * math.prod(field.shape)
         return np.full(len(places), size, np.int64)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._tables import find_columns, is_tensor, kind_of, to_array
+from .._types import array_type
 from .arrays import NPDataset
 from .column import Column
 from .dataset import Dataset
@@ -26,7 +27,8 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
     if array.ndim == 0:
         raise ValueError(f'{name} is a scalar: pass an array with one record per index '
                          'of its first axis')
-    if array.dtype.newbyteorder('=').name not in _core.DTYPES:
+    name_of_type = array_type(array.dtype)
+    if name_of_type is None:
         raise TypeError(f'{name} has the dtype {array.dtype}, which cannot be loaded')
     if not array.dtype.isnative:
         raise ValueError(
@@ -37,7 +39,7 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
         raise ValueError(
             f'{name} has records that are not contiguous: use numpy.ascontiguousarray()'
         )
-    return _core.source_array(array, array.dtype.name)
+    return _core.source_array(array, name_of_type)
 
 
 def _core_of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:

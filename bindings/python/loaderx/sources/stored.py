@@ -24,8 +24,8 @@ class Stored(Concatenable):
         positions = positions_of(indices)
         columns: Dict[str, Any] = state.gather(positions)
         for name, field in state.fields.items():
-            if field.dtype is bytes:
-                continue    # a bytes column already contains None for missing values
+            if field.varies:
+                continue    # the list already contains None for missing values
             present = state._present(name, positions)
             if not present.all():
                 columns[name] = with_none(columns[name], present)

@@ -38,8 +38,8 @@ class _Block(Mapping[str, Any]):
 
     def _check_present(self, name: str) -> None:
         """Raise an error if zeros would stand for missing values."""
-        if self._fields[name].dtype is bytes:
-            return    # None stands for a missing value
+        if self._fields[name].varies:
+            return    # the list contains None for a missing value
         present = self._dataset._present(name, self._rows)
         for row in np.flatnonzero(~present)[:1]:
             raise ValueError(

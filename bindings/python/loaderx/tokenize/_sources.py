@@ -100,17 +100,17 @@ def as_bytes(text: Text) -> bytes:
 
 
 def choose_field(dataset: Dataset, field: Optional[str]) -> str:
-    """Return the requested field, or the only bytes field."""
-    candidates = [name for name, one in dataset.fields.items() if one.dtype is bytes]
+    """Return the requested field, or the only bytes or str field."""
+    candidates = [name for name, one in dataset.fields.items() if one.dtype in (bytes, str)]
     if field is None:
         if len(candidates) != 1:
             kinds = ', '.join(map(repr, candidates)) or 'none'
-            raise ValueError(f'field must be given: {dataset.path} has the bytes fields {kinds}')
+            raise ValueError(f'field must be given: {dataset.path} has the text fields {kinds}')
         return candidates[0]
     if field not in dataset.fields:
         raise ValueError(f'field {field!r} not found: {dataset.path} has {list(dataset.fields)}')
     if field not in candidates:
-        raise ValueError(f'field {field!r} of {dataset.path} must be a bytes field, not '
+        raise ValueError(f'field {field!r} of {dataset.path} must be a str or bytes field, not '
                          f'{dataset.fields[field].dtype}')
     return field
 

@@ -12,6 +12,7 @@ from torch.utils import data
 
 from .. import _core
 from .._tables import is_frame
+from .._tensors import to_tensor
 from ..sources.records import Records
 from ..sources import Dataset, NPDataset
 from ..sources.source import as_source, core_of
@@ -180,7 +181,7 @@ class Gathered:
 
     def tensors(self, batch: Dict[str, Any]) -> Any:
         """Convert the arrays to tensors without a copy; return one tensor if records are arrays."""
-        made = {name: torch.from_numpy(values) for name, values in batch.items()}
+        made = {name: to_tensor(values) for name, values in batch.items()}
         return made[self.names[0]] if self._bare else made
 
     def gather(self, indices: np.ndarray[Any, Any]) -> Dict[str, Any]:

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The types of values: their names in the library, and what they are in Python."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Union
+
+import numpy as np
+
+from . import _core
+
+__all__ = ['BYTE_STRINGS', 'array_type', 'describe_type', 'find_dtype', 'resolve', 'type_name']
+
+# The types whose values are byte strings, and what stands for them in a Field.
+BYTE_STRINGS: Dict[str, Union[type, str]] = {'bytes': bytes, 'str': str, 'json': 'json',
+                                             'image': 'image'}
+
+_found: Dict[str, np.dtype[Any]] = {}
+
+
+def find_dtype(name: str) -> np.dtype[Any]:
+    """Return the dtype of the arrays of a type; raise ImportError if it needs ml_dtypes."""
+    known = _core.DTYPES[name] or _found.get(name)
+    if known is not None:
+        return known
+    try:
+        import ml_dtypes
+    except ModuleNotFoundError as error:
+        if error.name != 'ml_dtypes':
+            raise
+        raise ImportError(f'arrays of {name} need the package ml_dtypes: install ml_dtypes',
+                          name='ml_dtypes') from None
+    return _found.setdefault(name, np.dtype(getattr(ml_dtypes, name)))
+
+
+def resolve(dtype: Union[np.dtype[Any], str]) -> np.dtype[Any]:
+    """Return the dtype of a column, which is a name if importing the extension found no dtype."""
+    return find_dtype(dtype) if isinstance(dtype, str) else dtype
+
+
+def array_type(dtype: np.dtype[Any]) -> Optional[str]:
+    """Return the name of the type of arrays of this dtype; None if they cannot be stored."""
+    name = dtype.name
+    # NumPy has fixed-width strings with names such as 'bytes'.
+    return name if name in _core.DTYPES and name not in BYTE_STRINGS else None
+
+
+def type_name(dtype: Any) -> str:
+    """Return the name of the type that the caller's argument `dtype` of a field stands for."""
+    if isinstance(dtype, str) and dtype in _core.DTYPES:
+        return dtype
+    if dtype is bytes or dtype is str:
+        return str(dtype.__name__)
+    if dtype is None:
+        raise TypeError('dtype must not be None')    # NumPy converts None to float64
+    try:
+        parsed = np.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(f'dtype must be a NumPy dtype, bytes, str or the name of a type: {error}'
+                        ) from None
+    name = array_type(parsed)
+    if name is None:
+        raise ValueError(f'dtype must be one of {", ".join(_core.DTYPES)}, not {parsed}')
+    return name
+
+
+def describe_type(name: str) -> Union[np.dtype[Any], type, str]:
+    """Return what stands for a type in a Field."""
+    return BYTE_STRINGS.get(name) or find_dtype(name)
