@@ -215,36 +215,12 @@ static PyObject *arrow_array(PyObject *module, PyObject *capsule)
     return stream != NULL && read_array(stream, &array) == 0 ? new_array(&array) : NULL;
 }
 
-static PyObject *describe(lxpy_state *state, const lx_schema *schema)
+static PyObject *describe(const lx_schema *schema)
 {
-    lxpy_schema *fields = lxpy_schema_new(state, schema);
+    lxpy_schema *fields = lxpy_schema_new(schema);
     PyObject *result = fields != NULL ? lxpy_schema_describe(fields) : NULL;
     lxpy_schema_unref(fields);
     return result;
-}
-
-/** Adds a field for a column, in a type that the package has: text as bytes, and times as int64. */
-static lx_status add_known(lx_schema *known, const lx_field *field, lx_error *error)
-{
-    bool time = field->dtype >= LX_DATETIME64_D && field->dtype <= LX_DATETIME64_NS;
-    lx_dtype dtype = time ? LX_INT64 : lx_dtype_is_bytes(field->dtype) ? LX_BYTES : field->dtype;
-    if (field->ndim == 0 || field->shape[0] != LX_NONE)
-        return lx_schema_add_field(known, field->name, dtype, field->shape, field->ndim,
-                                   LX_COMPRESSION_RAW, error);
-    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                               "Python has no fields for lists that vary in length: cast the "
-                               "column to a fixed-size list or leave it out");
-    lx_error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
-    return status;
-}
-
-static lx_status add_columns(lx_schema *schema, lx_schema *known, const struct ArrowSchema *columns,
-                             lx_error *error)
-{
-    lx_status status = lx_schema_add_arrow(schema, columns, LX_COMPRESSION_RAW, error);
-    for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(schema); i++)
-        status = add_known(known, lx_schema_get_field(schema, i), error);
-    return status;
 }
 
 static PyObject *arrow_fields(PyObject *module, PyObject *capsule)
@@ -254,16 +230,15 @@ static PyObject *arrow_fields(PyObject *module, PyObject *capsule)
     const struct ArrowSchema *columns = PyCapsule_GetPointer(capsule, "arrow_schema");
     if (columns == NULL)
         return NULL;
-    lx_schema *schema = lx_schema_new(), *known = lx_schema_new();
+    lx_schema *schema = lx_schema_new();
     PyObject *result = NULL;
-    if (schema == NULL || known == NULL)
+    if (schema == NULL)
         PyErr_NoMemory();
-    else if (add_columns(schema, known, columns, &error) == LX_OK)
-        result = describe(state, known);
+    else if (lx_schema_add_arrow(schema, columns, LX_COMPRESSION_RAW, &error) == LX_OK)
+        result = describe(schema);
     else
         lxpy_raise(state, &error);
     lx_schema_free(schema);
-    lx_schema_free(known);
     return result;
 }
 

@@ -170,7 +170,7 @@ PyObject *lxpy_writer_set_card(PyObject *object, PyObject *dict)
     lxpy_card card;
     if (lxpy_card_take(&card, dict) < 0)
         return NULL;
-    PyObject *result = change_fields((lxpy_writer *)object, set_card, &card);
+    PyObject *result = lxpy_writer_change_fields((lxpy_writer *)object, set_card, &card, NULL);
     PyMem_Free(card.entries);
     return result;
 }

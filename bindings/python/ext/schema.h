@@ -63,6 +63,7 @@ int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyOb
 
 /** Finds a compression by its name; returns -1 with an exception set if there is none. */
 int lxpy_compression_take(PyObject *name, lx_compression *compression);
+
 /** Returns a schema with only the described field; NULL with an exception set on failure. */
 lxpy_schema *lxpy_schema_describing(const lxpy_description *description, lxpy_state *state);
 
