@@ -82,7 +82,14 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
     make = creation(fields, durability=durability, level=level, chunk_records=chunk_records,
                     chunk_bytes=chunk_bytes, executor=executor, card=card)
     if not boolean('replace', replace) or not isinstance(path, (str, bytes, os.PathLike)):
-        return make(path)    # which rejects a path of another type
+        try:
+            return make(path)    # which rejects a path of another type
+        except FileExistsError as error:
+            shown = os.fsdecode(path)
+            if not os.path.lexists(os.path.join(shown, 'meta.json')):
+                raise    # replace=True would not replace it, either
+            raise FileExistsError(error.errno, f'{error.strerror}: pass replace=True to replace it',
+                                  shown) from None
     target = os.path.realpath(os.fsdecode(path))
     if not os.path.lexists(os.path.join(target, 'meta.json')):
         return make(path)

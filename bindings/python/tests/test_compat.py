@@ -85,7 +85,7 @@ def test_writes_a_long_array_in_parts(tmp_path, monkeypatch):
 
 def test_replaces_existing_data_only_on_request(tmp_path):
     converter(np.arange(5), tmp_path / 'd')
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError, match='pass replace=True to replace it'):
         converter(np.arange(3), tmp_path / 'd')
     assert len(ARDataset(tmp_path / 'd')) == 5
     with ARDataset(tmp_path / 'd') as reader:

@@ -243,6 +243,24 @@ def test_types_have_parameters_and_names_are_those_of_torch():
         assert getattr(lt, name) is getattr(data, name) and name in lt.__all__
 
 
+def test_its_text_names_source_order_and_rank(stored):
+    array = lx.NPDataset(np.arange(50))
+    ranks = data.DistributedSampler(array, 4, 1)
+    loader = lt.DataLoader(array, 8, sampler=ranks)
+    iterator = iter(loader)
+    next(iterator)
+    assert repr(loader) == ('<loaderx.torch.DataLoader of NPDataset(50 x int64[]), '
+                            'DistributedSampler, batch_size=8, rank 1 of 4: at batch 1 of 2>')
+    for made, text in [
+        (lt.DataLoader(stored, 32, shuffle=True), f'of {stored!r}, RandomSampler, batch_size=32:'),
+        (lt.DataLoader(range(5), sampler=lx.Shuffle(n=5, seed=1)), 'Shuffle(n=5, seed=1), batch_s'),
+        (lt.DataLoader([1] * 10**6, None), 'a list of 1000000, SequentialSampler: at batch 0 of 1'),
+        (lt.DataLoader(Sized(9, 4), 4), 'a Sized, batch_size=4: at batch 0>'),
+        (lt.DataLoader((array, array), batch_sampler=iter([[1]])), 'NPDataset(50 x int64[])), list_'),
+    ]:
+        assert text in repr(made)
+
+
 def test_is_a_subclass_of_the_loader_of_torch():
     assert issubclass(lt.DataLoader, data.DataLoader)
     loader = lt.DataLoader(Pairs(), batch_size=4, shuffle=True)

@@ -217,7 +217,7 @@ def test_rejects_appends_to_a_sealed_dataset(path):
 
 def test_does_not_overwrite_existing_files(path):
     lx.create(path, FIELDS).close()
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError, match='pass replace=True to replace it'):
         lx.create(path, FIELDS)
     (path.parent / 'file').write_text('')
     with pytest.raises(OSError):

@@ -15,7 +15,7 @@ from .._tables import is_frame
 from .._tensors import to_tensor
 from ..sources.records import Records
 from ..sources import Dataset, NPDataset
-from ..sources.source import as_source, core_of
+from ..sources.source import as_source, core_of, describe
 from ._collate import default_collate
 from ._token_stream import TokenStream
 
@@ -45,6 +45,9 @@ class Together(Records):
 
     def _recipe(self) -> Any:
         return Together, (self.datasets,)
+
+    def __repr__(self) -> str:
+        return describe(self.datasets)
 
 
 def together(dataset: Any) -> Any:

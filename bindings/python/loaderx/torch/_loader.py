@@ -6,11 +6,14 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import operator
 from typing import Any, Callable, Dict, Literal, Mapping, Optional, TypeVar
 
 import torch
 from torch.utils import data
 
+from ..orders import Order
+from ..sources.source import describe
 from ._batches import BatchSampler
 from ._collate import default_collate, is_unmodified
 from ._data import Data
@@ -213,6 +216,24 @@ class DataLoader(data.DataLoader[T]):
         length: int = super().__len__()
         self._was_measured = True    # torch warns if an iterable dataset has more items
         return length
+
+    def __repr__(self) -> str:
+        source = (f'a {type(self.dataset).__name__} of {len(self.dataset)}'
+                  if isinstance(self.dataset, (list, tuple)) else describe(self.dataset))
+        size = getattr(self.batch_sampler, 'batch_size', None)
+        sizes = '' if size is None else f', batch_size={size}'
+        batches = self._progress.batches if self._progress and not self._progress.finished else 0
+        if self._is_iterable():
+            return f'<loaderx.torch.DataLoader of {source}{sizes}: at batch {batches}>'
+        given = self._wrap_sampler()
+        sampler = given.sampler if isinstance(given, data.BatchSampler) else given
+        order = repr(sampler) if isinstance(sampler, Order) else type(sampler).__name__
+        ranks = getattr(sampler, 'num_replicas', 1)
+        rank = '' if ranks == 1 else f', rank {sampler.rank} of {ranks}'
+        length = operator.length_hint(given, -1)
+        total = '' if length < 0 else f' of {length}'
+        return (f'<loaderx.torch.DataLoader of {source}, {order}{sizes}{rank}: at batch '
+                f'{batches}{total}>')
 
     def __iter__(self) -> Any:
         invalid = (self.num_workers and self.prefetch_factor <= 0
