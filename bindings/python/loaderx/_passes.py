@@ -245,16 +245,46 @@ class Passes:
                     total[name] += value
         return {name: value + self._past[name] for name, value in total.items()}
 
-    def count_batches(self, varies: bool) -> int:
-        """Return the number of batches of the newest pass; `varies` says whether epochs differ."""
+    def count_batches(self, varies: bool, skipped: Sequence[Tuple[int, int]]) -> int:
+        """Return the number of batches of the newest pass.
+
+        Parameters
+        ----------
+        varies : bool
+            Whether epochs differ in their number of batches even if none are skipped.
+        skipped : sequence of (int, int)
+            The ranges of positions that the loader skips.
+        """
         if not self._epochs:
             raise TypeError('a loader with epochs=None is endless and has no length')
-        if not varies or self._epochs == 1:
+        if not (varies or skipped) or self._epochs == 1:
             return self._epochs * len(self.reader)
-        first = self.reader.tell() // self._run * self._run if self._run else 0
-        probe, count = self._open(first), 0
-        for epoch in range(self._epochs):
-            probe.seek(first + epoch * self._length)
-            count += len(probe)
+        length = self._length
+        first = self.reader.tell() // self._run * self._epochs if self._run else 0
+        epochs = range(first, first + self._epochs)
+        counts = dict.fromkeys(epochs, 1) if varies else _choose(skipped, length, epochs)
+        probe, count = self._open(first * length), 0
+        for epoch, times in counts.items():
+            probe.seek(epoch * length)
+            count += times * len(probe)
         probe.close()
         return count
+
+
+def _choose(skipped: Sequence[Tuple[int, int]], length: int, epochs: range) -> Dict[int, int]:
+    """Return epochs to count batches in, and the number of epochs that each of them stands for.
+
+    Epochs that are skipped in part differ; all others have equally many batches, or none.
+    """
+    chosen = {epoch: 1 for first, end in skipped for epoch in (first // length, (end - 1) // length)
+              if epoch in epochs}
+    parts, place, others = sorted(chosen), epochs.start, []
+    for epoch in [*parts, epochs.stop]:
+        if place < epoch:    # the epochs in between are skipped entirely, or not at all
+            others.append((place, epoch - place))
+        place = epoch + 1
+    whole = [(epoch, count) for epoch, count in others
+             if not any(first < epoch * length < end for first, end in skipped)]
+    if whole:
+        chosen[whole[0][0]] = sum(count for _, count in whole)
+    return chosen

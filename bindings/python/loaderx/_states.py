@@ -31,6 +31,11 @@ def other_length(path: str, saved: int, current: int) -> ValueError:
                       f'there are {saved} again; otherwise, start without the state')
 
 
+def is_same(saved: Any, current: Any) -> bool:
+    """Return whether values in a state are equal; unlike in Python, True is not 1."""
+    return isinstance(saved, bool) == isinstance(current, bool) and bool(saved == current)
+
+
 def number(state: Mapping[str, Any], key: str, minimum: int = 0, maximum: int = UINT64_MAX) -> int:
     """Return the number that a state contains under `key`, after checking its range."""
     try:
@@ -60,7 +65,7 @@ def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any],
         raise LoaderxError(f'the state has version {state.get("version")}, but this loaderx reads '
                            f'version {VERSION}: use the version of loaderx that wrote it')
     for key, current in configuration.items():
-        if state.get(key) != current:
+        if not is_same(state.get(key), current):
             raise explain(key, state) or differs(key, state.get(key), current)
     if state.get('crc32') != checksum(state):
         raise CorruptError(f'the state was changed after it was written: its "crc32" is '

@@ -294,6 +294,7 @@ class Loader:
     _passes: Passes
     _shown: Tuple[str, Order, str]    # the source, the order, and the batch size and the rank
     _varies: bool                     # whether epochs differ in their number of batches
+    _skipped: Tuple[Tuple[int, int], ...]    # the ranges of positions that are left out
     _plan: Callable[[], Planner]      # makes the planner of explain()
     _planner: Optional[Planner] = None
 
@@ -386,7 +387,7 @@ class Loader:
                               ends)
         sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
         made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'
-        made._varies = isinstance(order, Budgeted) or bool(skipped)
+        made._varies, made._skipped = isinstance(order, Budgeted), skipped
         made._plan = lambda: Planner(
             Loader(NullDataset._of(core), batch_size=batch_size, order=order._repeated(),
                    rank=rank, world=world, drop_last=drop_last, uneven=uneven, threads=0),
@@ -449,7 +450,7 @@ class Loader:
         return next(self._passes.reader)
 
     def __len__(self) -> int:
-        return self._passes.count_batches(self._varies)
+        return self._passes.count_batches(self._varies, self._skipped)
 
     def peek(self) -> Any:
         """Return the batch that ``next()`` returns next, without changing the position.

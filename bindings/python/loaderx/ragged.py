@@ -243,12 +243,12 @@ class Ragged:
         return data if self.item is bytes else data.decode()
 
     def _select(self, chosen: np.ndarray[Any, Any]) -> Ragged:
-        values, offsets = np.asarray(self.values), np.asarray(self.offsets)
+        offsets = np.asarray(self.offsets)
         lengths = np.diff(offsets)[chosen]
         made = np.zeros(len(chosen) + 1, np.int64)
         np.cumsum(lengths, out=made[1:])
         places = np.arange(made[-1]) + np.repeat(offsets[chosen] - made[:-1], lengths)
-        return Ragged(values[places], made, self.item)
+        return Ragged(self.values[places], made, self.item)    # also of a tensor or a JAX array
 
     def __iter__(self) -> Iterator[Any]:
         if self.item is not None:

@@ -28,6 +28,25 @@ def test_leaves_out_the_batches_in_the_ranges_and_no_others(order, rank, world):
     assert [batch[:3] for batch in seen(skipping)] == kept
 
 
+@pytest.mark.parametrize('ranges', [
+    [(9, 31)], [(0, 50)], [(0, 100)], [(30, 500)], [(49, 51), (120, 121)], [(0, 150), (150, 460)],
+    [(30, 200), (100, 320), (40, 41)], [(99, 100)], [(700, 900)], [(149, 10**18)], [(0, 10**18)],
+    [(0, 1), (499, 500)], [(250, 300), (50, 100)]], ids=str)
+@pytest.mark.parametrize('start', [0, 77, 500, 650])
+@pytest.mark.parametrize('rank, world', RANKS)
+def test_counts_the_batches_of_many_epochs(ranges, start, rank, world):
+    loader = lx.Loader(np.arange(N), batch_size=4, order=lx.Shuffle(seed=1), epochs=10, start=start,
+                       skip=ranges, rank=rank, world=world)
+    count = len(loader)
+    loader.seek(start // 500 * 500)
+    assert count == len(list(loader))
+
+
+def test_counting_batches_takes_constant_time():
+    loader = lx.Loader(np.arange(N), epochs=10**12, skip=[(3, 5), (10**10, 2 * 10**10)])
+    assert len(loader) == N * 10**12 - 2 - 10**10
+
+
 def test_a_run_resumes_before_the_spike_and_skips_it_on_other_ranks():
     options = {'order': lx.Shuffle(seed=7), 'epochs': None}
     with lx.Loader(np.arange(1000), batch_size=10, **options) as loader:

@@ -125,6 +125,19 @@ def test_tensors_share_the_memory(path):
         assert nested.values().data_ptr() == batch['text'].values.data_ptr()
 
 
+@pytest.mark.parametrize('library', ['torch', 'jax.numpy'])
+def test_selected_values_keep_the_type_of_the_array(library):
+    module = pytest.importorskip(library)
+    make = module.tensor if library == 'torch' else module.asarray
+    for values in make([1, 2, 3, 4, 5, 6]), make([[1, 2]] * 6):
+        ragged = lx.Ragged(values, np.array([0, 4, 4, 6]))
+        for index, expected in [(slice(None, None, -1), [2, 1, 0]), (np.array([2, 0, 2]), [2, 0, 2]),
+                                ([True, False, True], [0, 2]), ([], []), (slice(1, None), [1, 2])]:
+            chosen = ragged[index]
+            assert type(chosen.values) is type(values) and chosen.values.dtype == values.dtype
+            assert chosen.tolist() == [ragged[i].tolist() for i in expected]
+
+
 def test_jax_arrays(path):
     pytest.importorskip('jax')
     batch = next(lx.Loader(path, batch_size=16, out='jax'))

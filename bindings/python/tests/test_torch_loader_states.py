@@ -244,7 +244,8 @@ def test_rejects_an_edited_state(change):
         loader.load_state_dict(changed)
 
 
-@pytest.mark.parametrize('streams', [5, [], [5], [{'taken': -1, 'ended': False}], [{'taken': 1}]],
+@pytest.mark.parametrize('streams', [5, [], [5], [{'taken': -1, 'ended': False}], [{'taken': 1}],
+                                     [{'taken': True, 'ended': False}]],
                          ids=str)
 def test_rejects_an_edited_state_of_a_stream(streams):
     loader = lt.DataLoader(Stream(9))

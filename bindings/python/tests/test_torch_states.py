@@ -380,6 +380,18 @@ def test_rejects_an_edited_state_with_a_valid_checksum(change):
         sampler.load_state_dict(state)
 
 
+@pytest.mark.parametrize('key, sampler', [
+    ('length', lambda: lt.SequentialSampler(range(1))),
+    ('num_samples', lambda: lt.RandomSampler(range(3), True, 1)),
+    ('seed', lambda: lt.DistributedSampler(range(9), 2, 0, seed=1)),
+])
+def test_true_is_not_one(key, sampler):
+    state = {**sampler().state_dict(), key: True}
+    state['crc32'] = checksum(state)
+    with pytest.raises(ValueError, match=f'"{key}" is True in the state, but 1 here'):
+        sampler().load_state_dict(state)
+
+
 @pytest.mark.parametrize('rest', [5, None, [1, -2], [1] * 98, ['x'], [9], [True]], ids=str)
 def test_rejects_an_impossible_rest(rest):
     def sampler():
@@ -401,7 +413,7 @@ def test_rejects_other_than_states(state, error):
         lt.SequentialSampler(range(3)).load_state_dict(state)
 
 
-@pytest.mark.parametrize('epoch', [None, 'x', 1.5, []])
+@pytest.mark.parametrize('epoch', [None, 'x', 1.5, [], True])
 def test_rejects_an_invalid_epoch(epoch):
     sampler = lt.DistributedSampler(range(9), 2, 0)
     state = {**state_of(sampler, 2), 'epoch': epoch}

@@ -10,7 +10,7 @@ import torch
 from torch.utils import data
 from torch.utils.data import _utils
 
-from .._states import VERSION, check, checksum, differs, number
+from .._states import VERSION, check, checksum, differs, is_same, number
 from ..errors import CorruptError
 from ._iterations import Stateful
 from ._states import pack, unpack
@@ -84,7 +84,7 @@ def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[
                          'order')
     state: Dict[str, Any] = {'state': KIND, 'version': VERSION,
                              'batch_size': loader.batch_size, 'drop_last': loader.drop_last,
-                             'num_workers': loader.num_workers, 'batches': 0,
+                             'num_workers': int(loader.num_workers), 'batches': 0,
                              'next_worker': 0, **loader._data.state()}
     if loader._is_iterable():
         state['sampler'] = None    # torch's endless sampler has no position
@@ -141,7 +141,7 @@ def check_state(loader: Any, sampler: Any, state: Mapping[str, Any], changed: st
     if 'base_seed' in state:
         number(state, 'base_seed')
     if loader._is_iterable():
-        if 'streams' in state and state.get('num_workers') != loader.num_workers:
+        if 'streams' in state and not is_same(state.get('num_workers'), int(loader.num_workers)):
             raise differs('num_workers', state.get('num_workers'), loader.num_workers)
         check_streams(state.get('streams'), max(loader.num_workers, 1))
         sampler = None
@@ -170,7 +170,7 @@ def _check_datasets(loader: Any, state: Mapping[str, Any]) -> None:
         raise differs('dataset', 'map-style', 'iterable-style')
     if not is_stateful(loader.dataset):
         raise differs('dataset', 'resumable', 'not resumable')
-    if state.get('num_workers') != loader.num_workers:
+    if not is_same(state.get('num_workers'), int(loader.num_workers)):
         raise differs('num_workers', state.get('num_workers'), loader.num_workers)
     states = state['datasets']
     if not isinstance(states, list) or len(states) != max(loader.num_workers, 1):

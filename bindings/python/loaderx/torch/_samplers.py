@@ -283,7 +283,7 @@ class DistributedSampler(Stateful, data.DistributedSampler[T]):
     def _resume(self, state: Mapping[str, Any]) -> Iteration:
         returned = number(state, 'given', maximum=len(self))
         epoch = state.get('epoch')
-        if not isinstance(epoch, int):
+        if type(epoch) is not int:
             raise CorruptError(f'the state is damaged: its "epoch" is {epoch!r}')
         latest = self._pending if self._current is None else self._current
         if self.epoch == (0 if latest is None or latest.epoch is None else latest.epoch):
@@ -328,7 +328,7 @@ def _of_order(order: _core.Order, iteration: Iteration, count: int) -> Iterator[
 def _explain_length(records: Any, key: str, state: Mapping[str, Any]) -> Optional[ValueError]:
     """Say how to continue if records were appended to or removed from the data of a sampler."""
     saved = state.get(key)
-    if key != 'length' or not isinstance(saved, int):
+    if key != 'length' or type(saved) is not int:
         return None
     if isinstance(records, Dataset):
         return other_length(records.path, saved, len(records))

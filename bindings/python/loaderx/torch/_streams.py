@@ -96,7 +96,7 @@ def _between(dataset: Any) -> Dict[str, Any]:
 def check_streams(streams: Any, count: int) -> None:
     """Check the positions in a state for `count` workers; None is valid."""
     if streams is not None and (not isinstance(streams, list) or len(streams) != count) or not all(
-            one is None or (isinstance(one, dict) and isinstance(one.get('taken'), int)
+            one is None or (isinstance(one, dict) and type(one.get('taken')) is int
                             and one['taken'] >= 0 and isinstance(one.get('ended'), bool))
             for one in streams or []):
         raise CorruptError('the state is damaged: its "streams" are invalid')
