@@ -24,7 +24,8 @@ def pkg_config(*arguments):
         sys.exit(f'Cannot run {command[0]} ({error.strerror}), which finds the installed '
                  f'libloaderx; set PKG_CONFIG to another command.')
     if done.returncode != 0:
-        sys.exit(f'pkg-config does not find {" and ".join(MODULES)} {OLDEST} or newer:\n{done.stderr.strip()}\n'
+        sys.exit(f'pkg-config does not find {" and ".join(MODULES)} {OLDEST} or newer:\n'
+                 f'{done.stderr.strip()}\n'
                  f'Install libloaderx first (./configure && make && make install). If it is not '
                  f'in a standard directory, add its lib/pkgconfig to PKG_CONFIG_PATH.')
     return shlex.split(done.stdout)

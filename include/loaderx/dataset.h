@@ -361,11 +361,11 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, cons
  * field, a row of an array, or a whole scalar. Like pread(2), the call copies fewer items if the
  * value ends before.
  *
- * Of a raw value of more than 64 KiB, only the bytes of the part are read. They are **not verified**
- * unless the handle uses #LX_VERIFY_ALWAYS, because the checksum covers the whole value; the call
- * still checks that the value lies within the committed part of its chunk. #LX_VERIFY_ALWAYS, and
- * lx_dataset_verify(), read the whole value. A shorter value is read and verified as a whole, and a
- * compressed one is also decompressed as a whole.
+ * Of a raw value of more than 64 KiB, only the bytes of the part are read. They are **not
+ * verified** unless the handle uses #LX_VERIFY_ALWAYS, because the checksum covers the whole value;
+ * the call still checks that the value lies within the committed part of its chunk.
+ * #LX_VERIFY_ALWAYS, and lx_dataset_verify(), read the whole value. A shorter value is read and
+ * verified as a whole, and a compressed one is also decompressed as a whole.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a field in the schema.

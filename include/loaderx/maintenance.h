@@ -49,9 +49,10 @@ typedef struct lx_verify_result {
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
  * decompresses it. A missing value is damage if its field is marked as having none. The call also
  * checks that each chunk file exists, even if the file contains no live values. For a sealed
- * dataset, it also checks the checksums of the tables and the exact lengths of all files. lx_dataset_repair() finds the same damage. A value that cannot be read from
- * the disk (EIO) counts as damaged. If the library was built without libzstd, compressed values of
- * zstd fields are checked only against their checksums.
+ * dataset, it also checks the checksums of the tables and the exact lengths of all files.
+ * lx_dataset_repair() finds the same damage. A value that cannot be read from the disk (EIO) counts
+ * as damaged. If the library was built without libzstd, compressed values of zstd fields are
+ * checked only against their checksums.
  *
  * The readers of the dataset's executor check parts of the dataset in parallel. If the dataset has
  * no executor, the call opens one with one reader per CPU. The call prefetches the data, so the
@@ -285,8 +286,8 @@ typedef struct lx_chunk_stats {
     uint64_t live_bytes;    /**< The size of the live payloads in bytes. */
     uint64_t dead_bytes;    /**< The number of bytes that the chunk would lose if it contained only
                                  its live payloads, in record order. The sum over all chunks differs
-                                 from @ref lx_storage_stats.dead_bytes only by padding, which is less
-                                 than the alignment for each live payload. */
+                                 from @ref lx_storage_stats.dead_bytes only by padding, which is
+                                 less than the alignment for each live payload. */
     uint64_t reserved[3];   /**< Zero. */
 } lx_chunk_stats;
 

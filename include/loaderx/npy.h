@@ -27,9 +27,9 @@ LX_BEGIN_DECLS
 #define LX_MAX_NPY_HEADER 2048
 
 /**
- * Formats the header of a version 1.0 .npy file for an array of records. For bfloat16 and float8, the
- * header says that elements are V2 or V1, as NumPy writes it for ml_dtypes: after numpy.load(), view
- * the array as the type.
+ * Formats the header of a version 1.0 .npy file for an array of records. For bfloat16 and float8,
+ * the header says that elements are V2 or V1, as NumPy writes it for ml_dtypes: after numpy.load(),
+ * view the array as the type.
  *
  * @param[in]  field   A dense field.
  * @param[in]  length  The number of records.

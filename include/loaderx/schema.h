@@ -32,9 +32,9 @@ LX_BEGIN_DECLS
  *
  * The values of a field are of one of three kinds. In a **dense** field, all values are arrays of
  * the same shape. In a **ragged** field, the first extent of the shape is #LX_NONE and varies from
- * value to value; the other extents are fixed. In a **bytes** field, values are byte strings, texts,
- * JSON or images (lx_dtype_is_bytes()). The sizes of values vary in ragged fields and in bytes
- * fields. This example adds a field for any number of boxes, each with 4 coordinates:
+ * value to value; the other extents are fixed. In a **bytes** field, values are byte strings,
+ * texts, JSON or images (lx_dtype_is_bytes()). The sizes of values vary in ragged fields and in
+ * bytes fields. This example adds a field for any number of boxes, each with 4 coordinates:
  *
  * @code
  * const uint64_t boxes[] = {LX_NONE, 4};

@@ -104,8 +104,8 @@ LX_API lx_status lx_tokens_open_raw(const char *path, lx_dtype dtype, lx_tokens 
 
 /**
  * Creates a sequence from a field of a dataset. Each record is a document, in record order. The
- * tokens of a record in a bytes field are its bytes, read as numbers of type @p dtype; in a dense or
- * ragged field, they are its elements in C order. A record without a value is an empty document.
+ * tokens of a record in a bytes field are its bytes, read as numbers of type @p dtype; in a dense
+ * or ragged field, they are its elements in C order. A record without a value is an empty document.
  *
  * The sequence pins the snapshot that the dataset is reading, as lx_dataset_pin() does: writers,
  * refreshes and lx_dataset_close() do not affect it. The sequence uses the options of the dataset:

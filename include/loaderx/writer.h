@@ -640,8 +640,8 @@ LX_API lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dty
  * @param[in]  shape        The same as for lx_schema_add_field().
  * @param[in]  ndim         The same as for lx_schema_add_field().
  * @param[in]  compression  The same as for lx_schema_add_field().
- * @param[in]  value        The default, a valid value of the field. If it is NULL or missing (a size
- *                          of #LX_NONE), the existing records have no value.
+ * @param[in]  value        The default, a valid value of the field. If it is NULL or missing (a
+ * size of #LX_NONE), the existing records have no value.
  * @param[out] error        Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The field was added.
@@ -729,8 +729,8 @@ typedef lx_status (*lx_convert_function)(const lx_values *values, uint64_t count
  * @retval LX_ERR_ARGUMENT   The type or the shape is invalid, a converted value is invalid (the
  *                           error reports the record), or a pointer is NULL.
  * @retval LX_ERR_CORRUPT    A value is damaged; the error reports where.
- * @retval LX_ERR_LIMIT      No field id, chunk id or generation number is left, or a converted value
- *                           is larger than #LX_MAX_VALUE.
+ * @retval LX_ERR_LIMIT      No field id, chunk id or generation number is left, or a converted
+ * value is larger than #LX_MAX_VALUE.
  * @retval LX_ERR_STATE      A transaction is open, or the writer has sealed the dataset.
  * @retval LX_ERR_IO         A system call failed, for example because the disk is full.
  * @retval LX_ERR_POISONED   A sync failed, and it is unknown which type the field has.

@@ -19,8 +19,8 @@
 
 /* Bytes per read(). */
 #define STEP ((size_t)1 << 18)
-/* Bytes that show whether an input is compressed: four, as two may be those of the length with which
- * a binary file begins. */
+/* Bytes that show whether an input is compressed: four, as two may be those of the length with
+ * which a binary file begins. */
 #define MAGIC 4
 /* Interval of the calls of wait(), in milliseconds. */
 #define WAIT_INTERVAL 100

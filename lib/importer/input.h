@@ -2,7 +2,8 @@
 /**
  * @file
  * @brief A file or pipe that is read once, from beginning to end, through a buffer that grows to
- * the longest record. It is decompressed if its first bytes show that it is compressed with gzip or zstd.
+ * the longest record. It is decompressed if its first bytes show that it is compressed with gzip or
+ * zstd.
  */
 #ifndef LX_IMPORTER_INPUT_H
 #define LX_IMPORTER_INPUT_H

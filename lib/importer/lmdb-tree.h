@@ -4,9 +4,9 @@
  * @brief Reads a file of LMDB (data version 1, of 64-bit little-endian machines), from its first
  * key to its last.
  *
- * liblmdb trusts the files that it maps: a damaged one can crash it. This reader checks every number
- * in the file before it uses it, writes nothing, and takes no locks, so nobody may write to the
- * database meanwhile; lx__lmdb_check_unchanged() notices commits.
+ * liblmdb trusts the files that it maps: a damaged one can crash it. This reader checks every
+ * number in the file before it uses it, writes nothing, and takes no locks, so nobody may write to
+ * the database meanwhile; lx__lmdb_check_unchanged() notices commits.
  */
 #ifndef LX_IMPORTER_LMDB_TREE_H
 #define LX_IMPORTER_LMDB_TREE_H

@@ -6,9 +6,9 @@
  *
  * The file meta.zr has, in little-endian order: the u64 number of records, the u16 length of the
  * schema, the u8 number of data files, the u8 codec, at 16 255 u64 sizes of the data files, and at
- * 2056 the schema, a JSON object. From 4096 on, it has for each record a u64 offset, its u32 stored size
- * and its u32 size. Record i is in the file data_<i mod number of files>.zr. A ragged record begins
- * with its u32 extents. The file dict.zr is the zstd dictionary, if the codec has one.
+ * 2056 the schema, a JSON object. From 4096 on, it has for each record a u64 offset, its u32 stored
+ * size and its u32 size. Record i is in the file data_<i mod number of files>.zr. A ragged record
+ * begins with its u32 extents. The file dict.zr is the zstd dictionary, if the codec has one.
  */
 #ifndef LX_IMPORTER_ORIGINAL_STORE_H
 #define LX_IMPORTER_ORIGINAL_STORE_H

@@ -193,8 +193,8 @@ static void count_prefetched(lx_loader *loader)
     atomic_store_explicit(&loader->prefetched, count, memory_order_relaxed);
 }
 
-/** Returns the size of the next batch. Where sizes vary, it is estimated from earlier batches, and 0
- * until the first one is filled. */
+/** Returns the size of the next batch. Where sizes vary, it is estimated from earlier batches, and
+ * 0 until the first one is filled. */
 static uint64_t next_bytes(const lx_loader *loader)
 {
     const lx__batch_pool *pool = loader->batch_pool;

@@ -102,8 +102,8 @@ static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject
     return result;
 }
 
-/** Creates the array of the offsets of a column in items. If an item is a byte, the array shares the
- * memory of the batch. */
+/** Creates the array of the offsets of a column in items. If an item is a byte, the array shares
+ * the memory of the batch. */
 static PyObject *make_offsets(lxpy_state *state, const lx_column *column, PyObject *memory,
                               size_t offset)
 {
@@ -122,8 +122,8 @@ static PyObject *make_offsets(lxpy_state *state, const lx_column *column, PyObje
     return array;
 }
 
-/** Creates the array of all values of a column. They have a Memory of their own, because they may be
- * far from the other columns. */
+/** Creates the array of all values of a column. They have a Memory of their own, because they may
+ * be far from the other columns. */
 static PyObject *make_values(lxpy_state *state, const lx_column *column, lx_batch *batch)
 {
     uint64_t size = column->offsets[column->rows];

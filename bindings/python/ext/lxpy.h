@@ -96,8 +96,8 @@ typedef struct lxpy_state {
 lxpy_state *lxpy_state_get(PyObject *module);
 lxpy_state *lxpy_state_find(PyTypeObject *type);
 
-/** Returns the numpy.dtype of a type, a borrowed reference; None for byte strings. If it is a type of
- * ml_dtypes, which is not installed, returns NULL with ImportError set. */
+/** Returns the numpy.dtype of a type, a borrowed reference; None for byte strings. If it is a type
+ * of ml_dtypes, which is not installed, returns NULL with ImportError set. */
 PyObject *lxpy_dtype(lxpy_state *state, lx_dtype dtype);
 
 /** Creates a type, adds it to the module under its name, and stores it at @p place in the state. */

@@ -123,8 +123,8 @@ static int keep_dtype(lxpy_state *state, lx_dtype dtype)
     return lx_dtype_is_bytes(dtype) || is_time ? 0 : keep_format(state, (int)dtype);
 }
 
-/** Stores the types in the state. The module's dict DTYPES maps the names of all types to dtypes, or
- * to None for byte strings and for the types of ml_dtypes. */
+/** Stores the types in the state. The module's dict DTYPES maps the names of all types to dtypes,
+ * or to None for byte strings and for the types of ml_dtypes. */
 static int keep_dtypes(PyObject *module, lxpy_state *state)
 {
     PyObject *names = PyDict_New();

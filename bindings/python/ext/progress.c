@@ -33,8 +33,8 @@ void lxpy_callbacks_end(lxpy_callbacks *callbacks)
 }
 
 /** Calls @p function, if it is not NULL, with the tuple @p arguments, and drops the reference to
- * the tuple. @p arguments is NULL if creating the tuple failed. Returns the result, or NULL after an
- * exception. */
+ * the tuple. @p arguments is NULL if creating the tuple failed. Returns the result, or NULL after
+ * an exception. */
 static PyObject *call(lxpy_callbacks *callbacks, PyObject *function, PyObject *arguments)
 {
     PyObject *result = NULL;

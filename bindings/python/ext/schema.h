@@ -57,8 +57,8 @@ typedef struct lxpy_description {
     uint32_t dictionary; /**< Size in bytes; 0: none. */
 } lxpy_description;
 
-/** Parses a tuple (name, type name, shape, compress, level, dictionary). The last two may be absent.
- * Returns -1 with an exception set on failure. */
+/** Parses a tuple (name, type name, shape, compress, level, dictionary). The last two may be
+ * absent. Returns -1 with an exception set on failure. */
 int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyObject *tuple);
 
 /** Finds a compression by its name; returns -1 with an exception set if there is none. */

@@ -67,8 +67,8 @@ static PyObject *source_get_length(PyObject *object, void *ignored)
     return PyLong_FromUnsignedLongLong(lx_source_get_length(((lxpy_source *)object)->handle));
 }
 
-/** Returns the name, dtype and shape of a column. The dtype is None if values vary in length, and the
- * name of the type if it needs ml_dtypes, which is not installed. */
+/** Returns the name, dtype and shape of a column. The dtype is None if values vary in length, and
+ * the name of the type if it needs ml_dtypes, which is not installed. */
 static PyObject *describe_column(lxpy_state *state, const lx_column_info *column)
 {
     PyObject *dtype = column->size != LX_NONE ? Py_XNewRef(lxpy_dtype(state, column->dtype))

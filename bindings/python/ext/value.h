@@ -16,8 +16,8 @@ typedef struct lxpy_value_owner {
 
 void lxpy_value_owner_clear(lxpy_value_owner *owner);
 
-/** Gets the buffers of a tuple of three arrays: the values, their offsets, and the mask. The last two
- * may be None. Returns -1 with an exception set on failure. */
+/** Gets the buffers of a tuple of three arrays: the values, their offsets, and the mask. The last
+ * two may be None. Returns -1 with an exception set on failure. */
 int lxpy_arrays_take(lxpy_value_owner *owner, PyObject *arrays);
 
 /** Converts the value of one record; None means that the value is missing. @p casting is the name

@@ -72,8 +72,9 @@ class Field:
 
     __slots__ = ('_type', '_shape', '_compress', '_level', '_dictionary')
 
-    def __init__(self, dtype: Any, shape: Union[int, Iterable[Optional[int]]] = (), compress: str = 'raw', *,
-                 level: Optional[int] = None, dictionary: Union[None, str, int] = None) -> None:
+    def __init__(self, dtype: Any, shape: Union[int, Iterable[Optional[int]]] = (),
+                 compress: str = 'raw', *, level: Optional[int] = None,
+                 dictionary: Union[None, str, int] = None) -> None:
         self._type = type_name(dtype)
         self._shape = _take_shape(shape)
         if self._type in BYTE_STRINGS and self._shape != ():

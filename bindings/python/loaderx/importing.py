@@ -287,9 +287,9 @@ def import_tfrecord(inputs: _Inputs, path: Path, *, raw: Optional[str] = None,
     """Import TFRecord files with a tf.Example in each record: its features are the fields.
 
     Lists of one value become scalars, bytes, int64 or float32, and longer lists of numbers arrays.
-    If the lengths of the lists of a feature differ, its field is ragged. A feature that is absent or
-    has no values is a missing value. All CRCs are checked; if that of a length does not match, the
-    rest of the file is lost.
+    If the lengths of the lists of a feature differ, its field is ragged. A feature that is absent
+    or has no values is a missing value. All CRCs are checked; if that of a length does not match,
+    the rest of the file is lost.
 
     Parameters
     ----------

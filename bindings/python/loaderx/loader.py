@@ -213,8 +213,9 @@ class Loader:
     ragged : {'ragged', 'list'}, Pad or dict
         How to return fields whose records vary in length. 'ragged': as a `Ragged`, without copying
         the values. 'list': as a list of bytes objects, of strs (for str and JSON fields) or of
-        arrays. A `Pad`: as one array, padded to a common length. A dict maps the names of fields to one of these choices; for fields that it does not
-        contain, 'ragged' applies. A `transform` receives the fields in this form.
+        arrays. A `Pad`: as one array, padded to a common length. A dict maps the names of fields to
+        one of these choices; for fields that it does not contain, 'ragged' applies. A `transform`
+        receives the fields in this form.
     skip : list of (int, int)
         Ranges of positions, each as its first position and the one after its last. Batches that
         contain any of these positions are not returned; the other batches stay the same, and

@@ -19,8 +19,8 @@
 /** Maximum number of committed chunks with free space that the pool keeps for reuse. */
 #define LX__SPARE_CHUNKS 16
 
-/** Whether a payload of @p size bytes aligned to @p align may be appended to a chunk. A payload that
- * exceeds the limit fits only in an empty chunk. */
+/** Whether a payload of @p size bytes aligned to @p align may be appended to a chunk. A payload
+ * that exceeds the limit fits only in an empty chunk. */
 bool lx__chunk_has_room(const lx__chunk_item *chunk, uint64_t size, uint32_t align,
                         uint64_t records_limit, uint64_t bytes_limit);
 

@@ -10,8 +10,8 @@
 #include "zrecord/format/schema.h"
 
 /* All types. Columns become fields of the dtype of the first row with their format; values of a
- * field leave the library in the format of the first row with its dtype. A dtype without a row, such
- * as bfloat16, has no type in Arrow. */
+ * field leave the library in the format of the first row with its dtype. A dtype without a row,
+ * such as bfloat16, has no type in Arrow. */
 /* clang-format off */
 static const lx__arrow_format formats[] = {
     {"n",    "null",              LX__ARROW_NULLS,       LX_BYTES,   LX_BYTES},

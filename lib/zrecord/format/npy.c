@@ -21,8 +21,8 @@
 /* The limit of version 1.0. Only a structured dtype, which is rejected, can need a longer dict. */
 #define DICT_MAX 65535
 
-/** NumPy's type codes: a kind and the number of bytes per element. For the types of ml_dtypes, NumPy
- * writes V and the number of bytes, which does not say which type it is. */
+/** NumPy's type codes: a kind and the number of bytes per element. For the types of ml_dtypes,
+ * NumPy writes V and the number of bytes, which does not say which type it is. */
 static const struct {
     const char *code;
     lx_dtype dtype;

@@ -69,8 +69,8 @@ static lx_status check_ragged(const lx_field *field, lx_error *error)
     return LX_OK;
 }
 
-/** Computes the sizes of values and of their items. Even if an extent is 0, the product of the other
- * extents must be within the limit, as in NumPy. */
+/** Computes the sizes of values and of their items. Even if an extent is 0, the product of the
+ * other extents must be within the limit, as in NumPy. */
 static lx_status measure(lx_field *field, lx_error *error)
 {
     if (lx_dtype_is_bytes(field->dtype))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a part of a value. Of a long raw value, only the bytes of the part are read; their CRC covers
- * the whole value, so they are then not verified. */
+/* Reads a part of a value. Of a long raw value, only the bytes of the part are read; their CRC
+ * covers the whole value, so they are then not verified. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -72,8 +72,8 @@ static inline lx_status lx__value_fetch(lx__value_reader *reader, size_t field, 
     return lx__value_fetch_stored(reader, field, index, value, into, error);
 }
 
-/** Finds and fetches a value, and verifies its CRC in any verify mode. The bytes are valid until the
- * next fetch from the field. */
+/** Finds and fetches a value, and verifies its CRC in any verify mode. The bytes are valid until
+ * the next fetch from the field. */
 lx_status lx__value_fetch_verified(lx__value_reader *reader, size_t field, uint64_t index,
                                    lx__value *value, lx_error *error);
 

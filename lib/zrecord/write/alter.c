@@ -230,8 +230,9 @@ static lx_status make_field(change *self, size_t position, const new_field *adde
     return status;
 }
 
-/** Marks an id as used before there is a field with this id. Otherwise, if the change is interrupted,
- * the next writer would not recognize tables that contain values (see lx__file_is_ours()). */
+/** Marks an id as used before there is a field with this id. Otherwise, if the change is
+ * interrupted, the next writer would not recognize tables that contain values (see
+ * lx__file_is_ours()). */
 static lx_status reserve_id(lx_writer *writer, uint64_t id, lx_error *error)
 {
     lx__install next;

@@ -37,8 +37,8 @@ static size_t value_count(const lx__row_block *block)
     return block->count * block->writer->meta.schema->count;
 }
 
-/** Returns the number of stored bytes of a value. Those of a shared payload count only once; @p seen
- * has a mark for each field. */
+/** Returns the number of stored bytes of a value. Those of a shared payload count only once; @p
+ * seen has a mark for each field. */
 static uint64_t stored_bytes(const rebalance *self, const lx__move *value, bool *seen)
 {
     lx__entry entry = lx__entry_load(value->offset_row, value->check_row);

@@ -5,8 +5,8 @@
  *
  * Values are collected in a window. The payloads of a window are fetched in order of their offsets
  * and written in the given order. The CRC of each payload is verified, and a new CRC is computed
- * for the new location. A payload that values share is moved only once. Memory use is bounded by the size of a window and the size of the largest
- * payload.
+ * for the new location. A payload that values share is moved only once. Memory use is bounded by
+ * the size of a window and the size of the largest payload.
  */
 #ifndef LX_ZRECORD_RELOCATE_H
 #define LX_ZRECORD_RELOCATE_H

@@ -108,7 +108,8 @@ static void copy(struct version *version, const struct operation *operation,
     }
 }
 
-/** Gives the version other columns; one without an origin has the serial @p added in each record. */
+/** Gives the version other columns; one without an origin has the serial @p added in each record.
+ */
 static void set_columns(struct version *version, const struct columns *columns, uint32_t added)
 {
     struct version old = *version;

@@ -512,8 +512,8 @@ static void set_card(struct run *run, lx_writer *writer)
     COMMIT(run, writer, lx_writer_set_card(writer, about, 2, &run->error));
 }
 
-/** Nothing is pending, because the call commits before it finds out that the field is not compressed
- * by zstd. */
+/** Nothing is pending, because the call commits before it finds out that the field is not
+ * compressed by zstd. */
 static void train(struct run *run, lx_writer *writer)
 {
     lx_dataset *dataset;

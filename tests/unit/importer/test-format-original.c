@@ -48,7 +48,8 @@ static void put_dense(uint8_t meta[META])
     put_bytes("input/data_1.zr", "gghhiijj", 8);
 }
 
-/* The records of a ragged store with shapes that differ in the last extent, or only in the first. */
+/* The records of a ragged store with shapes that differ in the last extent, or only in the first.
+ */
 #define ANY_SHAPES                                                                                 \
     "\1\0\0\0\1\0\0\0a\1\0\0\0\2\0\0\0bc\0\0\0\0\3\0\0\0"                                          \
     "\1\0\0\0\1\0\0\0d\1\0\0\0\1\0\0\0e"

@@ -16,8 +16,8 @@ class Views(Dict[str, List[Any]]):
     """Views into the mapped files of a dataset: a dict of lists with one item per record.
 
     An item is a read-only array of the field's dtype (for types of any length, a read-only
-    memoryview of the bytes), or None if the value is missing. Leaving the with-block empties the dict. Items
-    that are still referenced keep the dataset's files mapped.
+    memoryview of the bytes), or None if the value is missing. Leaving the with-block empties the
+    dict. Items that are still referenced keep the dataset's files mapped.
     """
 
     __slots__ = ()
@@ -30,16 +30,17 @@ class Views(Dict[str, List[Any]]):
 
 
 class Column(ComparedByValue):
-    """One field of a dataset or of a dataset built from others, which is indexed like an array of the values of all records.
+    """One field of a dataset, or of a dataset built from others, as a sequence of values.
 
     Indexing with an int returns one value: an array, a NumPy scalar, bytes, a str, the value of a
     JSON text, or None if the value is missing. Indexing with a slice, a sequence of ints or a mask
     returns several values, in the order of the indices: an array with zeros for missing values or,
     if values vary in length, a list with None for missing values.
 
-    If values do not vary in length, a tuple of indices has the same meaning as for an array of all values: the
-    first index selects records, and the others select along the axes of their values. Only the
-    records that the first index selects are read. The first index cannot be ``...`` or None.
+    If values do not vary in length, a tuple of indices has the same meaning as for an array of all
+    values: the first index selects records, and the others select along the axes of their values.
+    Only the records that the first index selects are read. The first index cannot be ``...`` or
+    None.
 
     Comparing a column, or searching it with ``in``, raises a TypeError: compare the array of its
     values, ``column[:]``, instead.

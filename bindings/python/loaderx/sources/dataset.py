@@ -204,8 +204,8 @@ class Dataset(Stored, _core.Dataset):
         ----------
         condition : callable or array of bool
             A mask of all records; or a function that is called with the columns of up to 1024
-            adjacent records, a mapping of names to arrays (lists if values vary in length), and returns a
-            mask of these records. Only the fields that it looks up are read.
+            adjacent records, a mapping of names to arrays (lists if values vary in length), and
+            returns a mask of these records. Only the fields that it looks up are read.
 
         Returns
         -------
