@@ -690,8 +690,8 @@ LX_API lx_status lx_writer_rename_field(lx_writer *writer, const char *name, con
  * Converts values for lx_writer_convert_field(), on the calling thread. The function must not call
  * the writer.
  *
- * @param values     The values of consecutive records. Even if they all have the same size, the
- *                   offsets are set.
+ * @param values     The values of consecutive records. The offsets and @c present are set in any
+ *                   case. A missing value of a dense field consists of zeros.
  * @param count      The number of records, at least 1.
  * @param converted  Receives the converted values, in the form that lx_writer_extend() takes. Their
  *                   memory belongs to the function, and must stay valid until the next call, or

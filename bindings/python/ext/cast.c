@@ -16,11 +16,10 @@ typedef struct conversion {
     uint64_t size; /**< Bytes per converted value; LX_NONE if it varies. */
 } conversion;
 
-static PyObject *view_of(const void *data, uint64_t size)
+/** Returns a copy, because the library's memory does not outlive the call. */
+static PyObject *copy_of(const void *data, uint64_t size)
 {
-    static char nothing;
-    return PyMemoryView_FromMemory(size != 0 ? (char *)(uintptr_t)data : &nothing, (Py_ssize_t)size,
-                                   PyBUF_READ);
+    return PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
 }
 
 /** Returns the arguments of the function: the bytes of the values, their offsets, and the mask. */
@@ -28,10 +27,9 @@ static PyObject *make_arguments(void *user)
 {
     const conversion *c = user;
     const lx_values *values = c->values;
-    PyObject *data = view_of(values->data, values->offsets[c->count]);
-    PyObject *offsets = view_of(values->offsets, (c->count + 1) * sizeof *values->offsets);
-    PyObject *present = values->present != NULL ? view_of(values->present, c->count)
-                                                : Py_NewRef(Py_None);
+    PyObject *data = copy_of(values->data, values->offsets[c->count]);
+    PyObject *offsets = copy_of(values->offsets, (c->count + 1) * sizeof *values->offsets);
+    PyObject *present = copy_of(values->present, c->count);
     PyObject *all = NULL;
     if (data != NULL && offsets != NULL && present != NULL)
         all = PyTuple_Pack(3, data, offsets, present);

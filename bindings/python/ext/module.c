@@ -165,9 +165,8 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     lxpy_state *state = lxpy_state_get(module);
     for (int i = 0; i < LXPY_OBJECT_COUNT; i++)
         Py_VISIT(state->objects[i]);
-    for (int i = 0; i < LXPY_DTYPE_COUNT; i++) {
+    for (int i = 0; i < LXPY_DTYPE_COUNT; i++)
         Py_VISIT(state->dtypes[i]);
-    }
     return 0;
 }
 
@@ -176,9 +175,8 @@ static int clear(PyObject *module)
     lxpy_state *state = lxpy_state_get(module);
     for (int i = 0; i < LXPY_OBJECT_COUNT; i++)
         Py_CLEAR(state->objects[i]);
-    for (int i = 0; i < LXPY_DTYPE_COUNT; i++) {
+    for (int i = 0; i < LXPY_DTYPE_COUNT; i++)
         Py_CLEAR(state->dtypes[i]);
-    }
     return 0;
 }
 

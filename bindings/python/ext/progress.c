@@ -44,7 +44,8 @@ static PyObject *call(lxpy_callbacks *callbacks, PyObject *function, PyObject *a
         result = function != NULL ? PyObject_CallObject(function, arguments) : Py_NewRef(Py_None);
     if (result != NULL && PyErr_CheckSignals() < 0)
         Py_CLEAR(result);
-    callbacks->raised = result == NULL;
+    if (result == NULL)
+        callbacks->raised = true;
     Py_XDECREF(arguments);
     if (callbacks->callback_thread != NULL)
         *callbacks->callback_thread = 0;

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, Tuple
 
 import numpy as np
 
@@ -31,9 +31,9 @@ def converter(name: str, before: Field, after: Field, casting: str) -> Converter
     if _rule(before, after) > _RULES.index(casting):
         raise TypeError(f'field {name!r} cannot be converted from {before!r} to {after!r} with '
                         f'casting={casting!r}')
-    if old in BYTE_STRINGS or new in BYTE_STRINGS:
+    if new in BYTE_STRINGS:
         return lambda data, offsets, present: (data, offsets, present)
-    return _Arrays(name, before, after)
+    return _Arrays(name, Field(new, (None,)) if old in BYTE_STRINGS else before, after)
 
 
 def _rule(before: Field, after: Field) -> int:
@@ -54,40 +54,33 @@ class _Arrays:
     def __init__(self, name: str, before: Field, after: Field) -> None:
         self._name = name
         self._dtypes = find_dtype(before._type), find_dtype(after._type)
-        self._shapes = before.shape, after.shape
-        self._sizes = _item_size(before), _item_size(after)
+        self._before, self._after = before, after
 
-    def __call__(self, data: Any, offsets: Any, present: Any) -> Tuple[Any, Any, Any]:
-        starts = np.frombuffer(offsets, np.uint64)
-        lengths = np.diff(starts.astype(np.int64)) // self._dtypes[0].itemsize
-        mask = np.ones(len(lengths), np.bool_) if present is None else np.frombuffer(
-            present, np.bool_)
-        self._check(lengths[mask])
+    def __call__(self, data: bytes, offsets: bytes, present: bytes) -> Tuple[Any, Any, Any]:
+        old, new = self._dtypes
+        sizes = np.diff(np.frombuffer(offsets, np.int64))
+        mask = np.frombuffer(present, np.bool_)
+        self._check(sizes[mask])
         with np.errstate(all='ignore'):
-            array = np.frombuffer(data, self._dtypes[0]).astype(self._dtypes[1])
-        if self._shapes[1][:1] == (None,):
-            return array, offsets_of(lengths * array.itemsize), present
-        return _with_gaps(array, mask, self._sizes[1]), None, present
+            array: Any = np.frombuffer(data, old).astype(new)
+        if self._after.varies:
+            return array, offsets_of(sizes // old.itemsize * new.itemsize), present
+        if self._before.varies and not mask.all():    # missing values have no elements
+            some = array
+            array = np.zeros((len(mask), _item_size(self._after)), new)
+            array[mask] = some.reshape(-1, array.shape[1])
+        return array, None, present
 
-    def _check(self, lengths: np.ndarray[Any, Any]) -> None:
-        """Raise ValueError if the elements of a value do not form one of the new shape."""
-        size, shape = self._sizes[1], self._shapes[1]
-        wrong = lengths % size if shape[:1] == (None,) else lengths - size
-        for length in lengths[wrong != 0][:1]:
-            raise ValueError(f'field {self._name!r}: a value has {length} elements, which do not '
-                             f'form a value of shape {shape}')
+    def _check(self, sizes: np.ndarray[Any, Any]) -> None:
+        """Raise ValueError if a value cannot have the new shape; the sizes are in bytes."""
+        size = _item_size(self._after) * self._dtypes[0].itemsize
+        wrong = sizes % size if self._after.varies else sizes - size
+        for found in sizes[wrong != 0][:1]:
+            raise ValueError(f'field {self._name!r}: a value of {found} bytes does not form an '
+                             f'array of the shape {self._after.shape}, whose '
+                             f'{"items" if self._after.varies else "values"} have {size} bytes')
 
 
 def _item_size(field: Field) -> int:
     """Return the number of elements of a value or, if it varies in length, of an item."""
     return int(np.prod([extent for extent in field.shape if extent is not None], dtype=np.int64))
-
-
-def _with_gaps(array: np.ndarray[Any, Any], mask: np.ndarray[Any, Any],
-               size: int) -> np.ndarray[Any, Any]:
-    """Return rows of `size` elements, with zeros for the missing values."""
-    if mask.all():
-        return array
-    made = np.zeros((len(mask), size), array.dtype)
-    made[mask] = array.reshape(-1, size)
-    return made

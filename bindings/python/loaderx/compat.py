@@ -58,7 +58,7 @@ def identity(pair: _Pair) -> _Pair:
 
 def _size(dtype: Any, shape: Tuple[int, ...]) -> int:
     """Return the size of a record in bytes."""
-    return int(np.dtype(dtype).itemsize) * math.prod(shape)
+    return int(resolve(dtype).itemsize) * math.prod(shape)
 
 
 def _write(array: np.ndarray[Any, Any], directory: str, shown: str) -> None:
@@ -288,8 +288,7 @@ class DataLoader(Loader):
         # practically endless epoch.
         order = Repeat(round_, _POSITIONS // source.length)
         order._epoch = source.length
-        ahead = prefetch_size * batch_size * sum(_size(resolve(dtype), shape)
-                                                 for _, dtype, shape in source.columns)
+        ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
         return super().__new__(
             cls, dict(zip(PLACES, (dataset, labelset))), batch_size=batch_size, order=order,
             epochs=None, rank=0, world=1, threads=num_workers,

@@ -184,7 +184,7 @@ class Ragged:
     __slots__ = ('values', 'offsets', 'item')
 
     def __init__(self, values: Any, offsets: Any,
-                 item: Optional[Union[Type[bytes], Type[str]]] = None) -> None:
+                 item: Union[None, Type[bytes], Type[str]] = None) -> None:
         self.values = values
         self.offsets = offsets
         self.item = item

@@ -26,7 +26,7 @@ _PLAIN = (bool, int, float, complex, str, datetime.date)
 
 _Array = np.ndarray[Any, Any]
 _Arrays = Tuple[_Array, Optional[_Array], Optional[_Array]]
-_Shape = Tuple[Optional[int], ...]
+_Shape = Tuple[Any, ...]    # the first extent is None if it varies
 
 
 def _kind(dtype: np.dtype[Any]) -> str:
@@ -74,7 +74,7 @@ def _check_integers(array: _Array, dtype: np.dtype[Any], name: str) -> None:
 def _cast_times(array: _Array, dtype: np.dtype[Any], name: str) -> _Array:
     """Convert times of any unit; raise ValueError if one is not a multiple of the field's unit."""
     result = array.astype(dtype, order='C')
-    wrong = np.flatnonzero((result != array) & ~(np.isnat(result) & np.isnat(array)))
+    wrong = np.flatnonzero((result.astype(array.dtype) != array) & ~np.isnat(array))
     if wrong.size:
         raise ValueError(f'field {name!r}: {array.flat[wrong[0]]} cannot be stored as '
                          f'{dtype.name} without loss')
@@ -189,7 +189,7 @@ def convert_varying(values: Any, type_name: str, shape: _Shape, name: str,
 def _join(values: Sequence[Any], dtype: np.dtype[Any], shape: _Shape, name: str,
           casting: Any) -> _Arrays:
     """Join arrays and lists; None is a missing value."""
-    none: _Array = np.zeros((0, *map(int, filter(None, shape[1:]))), dtype)
+    none: _Array = np.zeros((0, *shape[1:]), dtype)
     arrays = [none if value is None else _as_item(value, dtype, shape, name) for value in values]
     lengths = np.array([len(array) for array in arrays], np.int64)
     present = np.array([value is not None for value in values], np.bool_)

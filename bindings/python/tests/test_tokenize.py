@@ -105,7 +105,7 @@ def test_kinds_of_inputs(tmp_path, tokenizer):
 
 
 def test_a_field_of_a_dataset(tmp_path, tokenizer):
-    fields = {'text': lx.Field(bytes, compress='flate'), 'other': lx.Field(bytes),
+    fields = {'text': lx.Field(bytes, compress='flate'), 'other': lx.Field(str),
               'n': lx.Field('int64')}
     texts = [text.encode() for text in TEXTS]
     with lx.create(tmp_path / 'set', fields) as writer:
@@ -115,8 +115,8 @@ def test_a_field_of_a_dataset(tmp_path, tokenizer):
     report = write_tokens(tmp_path / 'set', tmp_path / 'a.bin', tokenizer, field='text', eos=0)
     assert read_megatron(tmp_path / 'a') == expected
     assert report['empty'] == len(TEXTS) + 1 - len(expected)
-    for field, message in [(None, "bytes fields 'text', 'other'"),
-                           ('n', "'n' of .* must be a bytes field, not int64"),
+    for field, message in [(None, "text fields 'text', 'other'"),
+                           ('n', "'n' of .* must be a str or bytes field, not int64"),
                            ('none', "field 'none' not found")]:
         with pytest.raises(ValueError, match=message):
             write_tokens(tmp_path / 'set', tmp_path / 'b.bin', tokenizer, field=field)

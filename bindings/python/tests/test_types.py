@@ -55,8 +55,8 @@ def test_str_fields_take_bytes_and_numpy_strs(tmp_path):
 
 
 @pytest.mark.parametrize('value, message', [
-    (b'ab\xff', r"field 'x'.*invalid UTF-8.*byte 2"),
-    (b'\xed\xa0\x80', r"field 'x'.*invalid UTF-8"),
+    (b'ab\xff', "field 'x'.*: the text is not valid UTF-8 at byte 2"),
+    (b'\xed\xa0\x80', "field 'x'.*: the text is not valid UTF-8 at byte 0"),
     ('\ud800', "field 'x': the str contains surrogates"),
 ])
 def test_str_fields_refuse_other_bytes(tmp_path, value, message):
@@ -299,7 +299,7 @@ with lx.create({str(path)!r}, {{'x': lx.Field('bfloat16'), 'n': lx.Field('int64'
     writer.append(x=None, n=7)
 ds = lx.open({str(path)!r})
 assert ds.fields['x'] == lx.Field('bfloat16') and repr(ds.fields['x']) == "Field('bfloat16')"
-assert ds['n'][:].tolist() == [7] and ds.stat()['records'] == 1
+assert ds['n'][:].tolist() == [7] and len(ds.stat()['fields']) == 2
 fails(lambda: ds['x'][0])
 fails(lambda: ds.fields['x'].dtype)
 fails(lambda: lx.Loader(ds))
@@ -377,7 +377,8 @@ def test_ragged_texts_as_arrow(tmp_path):
     ragged = lx.Ragged.of(TEXTS)
     assert ragged.item is str and ragged.tolist() == TEXTS and ragged[3] == TEXTS[3]
     assert ragged.to_arrow().type == pa.large_string() and ragged.to_arrow().to_pylist() == TEXTS
-    assert repr(ragged) == f'<loaderx.Ragged of 7 values of str, {len("".join(TEXTS).encode())} items>'
+    size = len(''.join(TEXTS).encode())
+    assert repr(ragged) == f'<loaderx.Ragged of 7 values of str, {size} items>'
 
 
 @pytest.mark.parametrize('offsets', [[0, 9], [2, 1], [-1, 2]])

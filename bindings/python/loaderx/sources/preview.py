@@ -97,7 +97,7 @@ def _text(value: Any) -> str:
 
 def _is_image(field: Field) -> bool:
     """Return whether values are grey or RGB images with rows of at least a few pixels."""
-    shape = field.shape
+    shape: Any = field.shape
     return (field._type == 'uint8' and not field.varies and min(shape[:2], default=0)
             >= _SIDES[0] and (len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))))
 
