@@ -60,10 +60,14 @@ static bool read_part(part *self, part *inner)
     return true;
 }
 
-/** Reads the tag @p tag and its part. */
+/** Reads the tag @p tag and its part; on failure, nothing is passed. */
 static bool read_tagged(part *self, uint8_t tag, part *inner)
 {
-    return self->at < self->end && *self->at == tag && (self->at++, read_part(self, inner));
+    part rest = *self;
+    if (rest.at == rest.end || *rest.at++ != tag || !read_part(&rest, inner))
+        return false;
+    *self = rest;
+    return true;
 }
 
 static lx_status fail_message(lx_error *error)

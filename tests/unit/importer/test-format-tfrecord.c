@@ -4,6 +4,7 @@
 #include "base/crc32c.h"
 
 #include "imports.h"
+#include "importer/example.h"
 
 /** Bytes of a file or message. */
 struct text {
@@ -275,6 +276,10 @@ START_TEST(messages_that_are_not_examples_are_refused)
         {"\x0a\x0e\x0a\x0c\x0a\x01z\x12\x07\x12\x05\x0a\x03xyz", 16, LX_ERR_CORRUPT, "'z'"},
         {"\x0a\x0d\x0a\x0b\x0a\x01z\x12\x06\x12\x04\x0dxyz", 15, LX_ERR_CORRUPT, "'z'"},
         {"\x0a\x0b\x0a\x09\x0a\x01z\x12\x04\x1a\x02\x0d\x01", 13, LX_ERR_CORRUPT, "'z'"},
+        /* packed numbers that are longer than the list, or have no length */
+        {"\x0a\x0d\x0a\x0b\x0a\x01z\x12\x06\x1a\x04\x0a\x7f\x08\x05", 15, LX_ERR_CORRUPT, "'z'"},
+        {"\x0a\x0a\x0a\x08\x0a\x01z\x12\x03\x1a\x01\x0a", 12, LX_ERR_CORRUPT, "'z'"},
+        {"\x0a\x0a\x0a\x08\x0a\x01z\x12\x03\x12\x01\x0a", 12, LX_ERR_CORRUPT, "'z'"},
         /* byte strings: a wrong wire type, several of them */
         {"\x0a\x0b\x0a\x09\x0a\x01z\x12\x04\x0a\x02\x08\x01", 13, LX_ERR_CORRUPT, "'z'"},
         {"\x0a\x0d\x0a\x0b\x0a\x01z\x12\x06\x0a\x04\x0a\x00\x0a\x00", 15, LX_ERR_UNSUPPORTED,
@@ -287,6 +292,17 @@ START_TEST(messages_that_are_not_examples_are_refused)
         refuse_bytes("tfrecord", file.data, file.size, bad[i].status, 1, at, bad[i].part);
     }
     scratch_remove(scratch);
+}
+END_TEST
+
+/* The byte after the message would make it a tf.SequenceExample. */
+START_TEST(no_byte_after_a_message_is_read)
+{
+    static const uint8_t bytes[] = {0x0a, 0x12};
+    lx_error error = LX_ERROR_INIT;
+    lx__example example = {.limit = 100};
+    unit_fails(lx__example_read(&example, bytes, 1, &error), LX_ERR_CORRUPT);
+    lx__example_free(&example);
 }
 END_TEST
 
@@ -317,4 +333,4 @@ UNIT_MAIN("importer/format-tfrecord", a_file_of_the_tfrecord_package_is_read, fe
           payloads_are_imported_as_they_are, lists_of_texts_become_json,
           damage_is_refused_with_its_place, records_after_a_damaged_one_are_found,
           lengths_that_overflow_are_refused, messages_that_are_not_examples_are_refused,
-          numbers_that_grow_beyond_the_limit_are_refused)
+          no_byte_after_a_message_is_read, numbers_that_grow_beyond_the_limit_are_refused)
