@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <loaderx/schema.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -232,6 +234,10 @@ static lx_status read_words(csv_reader *self, lx_error *error)
 /** Makes a value for each word of the first record, with its name. */
 static lx_status name_fields(csv_reader *self, lx_error *error)
 {
+    if (self->count > LX_MAX_FIELDS)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the first record has %zu words, but a dataset has at most %d fields",
+                       self->count, LX_MAX_FIELDS);
     size_t room = self->used + self->count * COLUMN_NAME;
     self->fields = self->count;
     self->values = lx__alloc_array(self->count, sizeof *self->values);

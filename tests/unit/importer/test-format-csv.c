@@ -125,6 +125,21 @@ START_TEST(a_quote_that_is_not_closed_takes_bounded_memory)
 }
 END_TEST
 
+/* To look for equal names among them would take hours. */
+START_TEST(too_many_columns_are_refused_at_once)
+{
+    char *scratch = scratch_make();
+    enum { WIDTH = 8, COUNT = 500000 };
+    char *text = malloc((size_t)WIDTH * COUNT + 1);
+    ck_assert_ptr_nonnull(text);
+    for (int i = 0; i < COUNT; i++)
+        snprintf(text + (size_t)WIDTH * (size_t)i, WIDTH + 1, "c%06d,", i);
+    refuse_text("csv", text, LX_ERR_LIMIT, 0, 0, "500001 words");
+    free(text);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /* Words of all kinds at the ends of the blocks that are read. */
 START_TEST(many_records_are_read)
 {
@@ -165,4 +180,5 @@ END_TEST
 UNIT_MAIN("importer/format-csv", the_first_record_names_the_fields,
           delimiter_and_header_can_be_chosen, each_column_can_have_a_type,
           what_is_not_csv_is_refused_with_its_place, records_after_a_bad_one_are_found,
-          a_quote_that_is_not_closed_takes_bounded_memory, many_records_are_read)
+          a_quote_that_is_not_closed_takes_bounded_memory, too_many_columns_are_refused_at_once,
+          many_records_are_read)
