@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -52,7 +53,8 @@ static uint32_t digest(const lx_importer *importer)
     }
     for (size_t i = 0; i < importer->input_count; i++)
         value = digest_text(value, importer->inputs[i]);
-    return value;
+    uint64_t limit = LX__LE64(importer->record_limit); /* larger records may be skipped */
+    return lx__crc32c(value, &limit, sizeof limit);
 }
 
 /** Bytes of all inputs; LX_NONE if that is unknown. Failures show when the input is opened. */
@@ -241,8 +243,8 @@ static lx_status begin_again(run *self, lx_error *error)
         status = lx__import_fields_load(&self->fields, fields, error);
     if (status == LX_OK && stored != digest(self->importer))
         status = lx_fail(error, LX_ERR_MISMATCH,
-                         "the interrupted import had other inputs, another format or other types "
-                         "of fields: give the same ones");
+                         "the interrupted import had other inputs, another format, other types of "
+                         "fields or another limit of a record: give the same ones");
     lx_error_locate(error, state->path, NULL, LX_NONE, LX_NONE);
     if (status == LX_OK)
         status = lx_writer_open(self->path, self->options, &self->writer, error);

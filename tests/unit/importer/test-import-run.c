@@ -188,6 +188,47 @@ START_TEST(only_the_same_import_continues)
 }
 END_TEST
 
+/* A progress function that kills the process, or ends the import, at its n-th call. */
+struct killer {
+    int left;
+    bool kill;
+};
+
+static lx_status count_down(uint64_t done, uint64_t total, void *user, lx_error *error)
+{
+    struct killer *killer = user;
+    (void)done, (void)total;
+    if (--killer->left > 0)
+        return LX_OK;
+    if (killer->kill)
+        kill(getpid(), SIGKILL);
+    return lx_fail(error, LX_ERR_CANCELED, "enough");
+}
+
+/* Under another limit, another number of records precedes the one at which the import ended. */
+START_TEST(only_the_same_limit_of_a_record_continues)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct killer killer = {2, false};
+    put_lines("a", 0, 120000, false);
+    lx_importer *importer = importer_of("jsonl", "a");
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_set_commit_size(importer, 20000, &error));
+    unit_ok(lx_importer_set_record_limit(importer, 60, &error));
+    unit_ok(lx_importer_set_progress(importer, count_down, &killer, &error));
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_CANCELED);
+    unit_ok(lx_importer_set_progress(importer, NULL, NULL, &error));
+    unit_ok(lx_importer_set_resume(importer, true, &error));
+    unit_ok(lx_importer_set_record_limit(importer, 70, &error));
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_MISMATCH);
+    unit_ok(lx_importer_set_record_limit(importer, 60, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(bad_records_are_skipped_and_listed)
 {
     char *scratch = scratch_make();
@@ -248,23 +289,6 @@ START_TEST(gzip_files_and_pipes_are_read)
     scratch_remove(scratch);
 }
 END_TEST
-
-/* A progress function that kills the process, or ends the import, at its n-th call. */
-struct killer {
-    int left;
-    bool kill;
-};
-
-static lx_status count_down(uint64_t done, uint64_t total, void *user, lx_error *error)
-{
-    struct killer *killer = user;
-    (void)done, (void)total;
-    if (--killer->left > 0)
-        return LX_OK;
-    if (killer->kill)
-        kill(getpid(), SIGKILL);
-    return lx_fail(error, LX_ERR_CANCELED, "enough");
-}
 
 START_TEST(an_import_can_be_canceled_and_continued)
 {
@@ -368,6 +392,7 @@ END_TEST
 UNIT_MAIN("importer/import-run", inputs_follow_one_another, records_are_appended_to_a_dataset,
           the_fields_of_a_dataset_decide_the_types_of_what_is_appended,
           a_failed_import_continues_when_the_input_is_mended, only_the_same_import_continues,
-          bad_records_are_skipped_and_listed, gzip_files_and_pipes_are_read,
-          an_import_can_be_canceled_and_continued, a_killed_import_gives_the_same_dataset,
+          only_the_same_limit_of_a_record_continues, bad_records_are_skipped_and_listed,
+          gzip_files_and_pipes_are_read, an_import_can_be_canceled_and_continued,
+          a_killed_import_gives_the_same_dataset,
           the_dataset_does_not_depend_on_the_number_of_threads)
