@@ -223,6 +223,7 @@ LX_API lx_status lx_importer_set_progress(lx_importer *importer, lx_progress_fun
  * @retval LX_ERR_UNSUPPORTED  An input uses a feature that is not supported; the error names it.
  * @retval LX_ERR_NOT_FOUND    An input does not exist; or there is no dataset to append to, or no
  *                             interrupted import to continue.
+ * @retval LX_ERR_BUSY         Another import into the dataset, or another writer, is active.
  * @retval LX_ERR_STATE        An earlier import was interrupted, and lx_importer_set_resume() was
  *                             not called; or no format or no input is set.
  * @retval LX_ERR_ARGUMENT     The value of an option is invalid, a field for which a type or a

@@ -192,8 +192,9 @@ static lx_status create_state(run *self, uint64_t first, lx_error *error)
 static lx_status create(run *self, const lx_schema *schema, lx_error *error)
 {
     lx_status status = create_state(self, 0, error);
-    if (status == LX_OK)
-        status = lx_writer_create(self->path, schema, self->options, &self->writer, error);
+    if (status != LX_OK)
+        return status;
+    status = lx_writer_create(self->path, schema, self->options, &self->writer, error);
     if (status != LX_OK)
         (void)lx__import_state_remove(&self->state, NULL); /* nothing was begun */
     return status;
@@ -269,12 +270,16 @@ static lx_status begin(run *self, lx_error *error)
 {
     const lx_importer *importer = self->importer;
     bool exists;
-    lx_status status = lx__import_state_open(&self->state, self->path, error);
+    /* An import creates its state before the dataset, and removes it at its end: a dataset that
+     * exists already, and then has no state, is complete. */
+    lx_status status = dataset_exists(self->path, &exists, error);
     if (status == LX_OK)
+        status = lx__import_state_open(&self->state, self->path, error);
+    if (status == LX_OK && self->state.file.fd != -1) /* another import may have just failed */
         status = dataset_exists(self->path, &exists, error);
     if (status != LX_OK)
         return status;
-    bool interrupted = self->state.file.fd != -1 && exists;
+    bool interrupted = self->state.header != NULL && exists;
     if (interrupted)
         return importer->resume ? begin_again(self, error) : fail_begun(self, error);
     if (!importer->append && exists && importer->resume)
@@ -428,7 +433,8 @@ lx_status lx_importer_run(lx_importer *importer, const char *path, const lx_writ
                        importer->format == NULL ? "format" : "input");
     importer->result = (lx_import_result){0};
     importer->bad_count = 0;
-    run self = {.importer = importer, .path = path, .options = options};
+    run self = {
+        .importer = importer, .path = path, .options = options, .state = {.file = LX__FILE_CLOSED}};
     lx__cursor_init(&self.cursor, importer, measure_inputs(importer));
     lx_status status = run_import(&self, error);
     lx__cursor_free(&self.cursor);

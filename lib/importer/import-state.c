@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "importer/import-state.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -57,10 +59,8 @@ static lx_status read_file(lx__import_state *self, const char *text, size_t size
 {
     uint64_t version;
     const char *end = memchr(text, '\n', size);
-    if (end == NULL) { /* the import was interrupted before it changed anything */
-        lx__file_close(&self->file);
+    if (end == NULL) /* the import was interrupted before it changed anything */
         return LX_OK;
-    }
     self->header_end = self->file_size = (uint64_t)(end + 1 - text);
     lx_status status = lx__json_parse(text, (size_t)(end - text), &self->header, error);
     if (status == LX_OK)
@@ -89,6 +89,28 @@ static char *name_file(const char *path)
     return name;
 }
 
+static lx_status fail_busy(const lx__import_state *self, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_BUSY, "another import into the dataset is running");
+    lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Keeps out other imports into the dataset, until the file is closed. */
+static lx_status lock(lx__import_state *self, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    struct stat about;
+    lx_status status = lx__file_lock(&self->file, true, 0, 1, &why);
+    if (status == LX_ERR_BUSY)
+        return fail_busy(self, error);
+    lx__error_propagate(error, &why);
+    if (status == LX_OK && fstat(self->file.fd, &about) == -1)
+        return lx_fail_errno(error, errno, self->path, "cannot examine");
+    /* The import that held the lock may have removed the file. */
+    return status == LX_OK && about.st_nlink == 0 ? fail_busy(self, error) : status;
+}
+
 lx_status lx__import_state_open(lx__import_state *self, const char *path, lx_error *error)
 {
     *self = (lx__import_state){.path = name_file(path), .file = LX__FILE_CLOSED};
@@ -100,9 +122,11 @@ lx_status lx__import_state_open(lx__import_state *self, const char *path, lx_err
         return LX_OK;
     char *text = NULL;
     size_t size;
-    if (status == LX_OK)
-        status = lx__file_read_all(&self->file, SIZE_LIMIT, &text, &size, &why);
     lx__error_propagate(error, &why);
+    if (status == LX_OK)
+        status = lock(self, error);
+    if (status == LX_OK)
+        status = lx__file_read_all(&self->file, SIZE_LIMIT, &text, &size, error);
     if (status == LX_OK)
         status = read_file(self, text, size, error);
     lx__free(text);
@@ -116,6 +140,22 @@ void lx__import_state_close(lx__import_state *self)
     lx__free(self->lengths);
     lx__free(self->path);
     *self = (lx__import_state){.file = LX__FILE_CLOSED};
+}
+
+/** Creates the file unless it is open, and empties it. */
+static lx_status begin_file(lx__import_state *self, lx_error *error)
+{
+    if (self->file.fd != -1)
+        return lx__file_truncate(&self->file, 0, error);
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__file_open(&self->file, LX__CWD, self->path, O_RDWR | O_CREAT | O_EXCL,
+                                     &why);
+    if (status == LX_ERR_EXISTS)
+        return fail_busy(self, error); /* another import has just created it */
+    lx__error_propagate(error, &why);
+    if (status == LX_ERR_NOT_FOUND)
+        lx__error_append(error, ": create the directory that is to contain it first");
+    return status == LX_OK ? lock(self, error) : status;
 }
 
 /** Makes the name of the file durable. */
@@ -147,9 +187,7 @@ lx_status lx__import_state_create(lx__import_state *self, json_t *header, uint64
         return lx__fail_memory(error, "the record of an import");
     size_t size = strlen(text);
     text[size++] = '\n'; /* in place of the NUL */
-    lx__file_close(&self->file);
-    lx_status status = lx__file_open(&self->file, LX__CWD, self->path, O_RDWR | O_CREAT | O_TRUNC,
-                                     error);
+    lx_status status = begin_file(self, error);
     if (status == LX_OK)
         status = lx__file_write(&self->file, text, size, 0, error);
     if (status == LX_OK)
@@ -198,6 +236,7 @@ lx_status lx__import_state_sync(lx__import_state *self, lx_error *error)
 
 lx_status lx__import_state_remove(lx__import_state *self, lx_error *error)
 {
+    lx_status status = lx__file_remove(LX__CWD, self->path, error);
     lx__file_close(&self->file);
-    return lx__file_remove(LX__CWD, self->path, error);
+    return status;
 }

@@ -23,8 +23,8 @@
 
 typedef struct lx__import_state {
     char *path;
-    lx__file file;     /**< Closed: there is no such file. */
-    json_t *header;    /**< Of a file that was read. */
+    lx__file file;     /**< Closed: there is no such file. It is locked while it is open. */
+    json_t *header;    /**< Of a file that was read; NULL: no import was interrupted. */
     uint64_t first;    /**< Length of the dataset before the import. */
     uint64_t *lengths; /**< Length of the dataset after each completed input, ascending. */
     size_t count, capacity;
@@ -33,14 +33,23 @@ typedef struct lx__import_state {
     uint64_t header_end; /**< Size of the first line. */
 } lx__import_state;
 
-/** Reads the file of the dataset @p path, if it exists. Call lx__import_state_close() afterwards,
- * even on failure. */
+/**
+ * Reads the file of the dataset @p path, if it exists. Call lx__import_state_close() afterwards,
+ * even on failure.
+ *
+ * @retval LX_ERR_BUSY     Another import into the dataset is running.
+ * @retval LX_ERR_CORRUPT  The file is damaged.
+ */
 lx_status lx__import_state_open(lx__import_state *self, const char *path, lx_error *error);
 
 /** Closes the file. */
 void lx__import_state_close(lx__import_state *self);
 
-/** Creates the file, durably; @p header gets the member "first". */
+/**
+ * Creates the file, or overwrites the one that was read, durably; @p header gets the member "first".
+ *
+ * @retval LX_ERR_BUSY  Another import created the file meanwhile, which is left as it is.
+ */
 lx_status lx__import_state_create(lx__import_state *self, json_t *header, uint64_t first,
                                   lx_error *error);
 

@@ -205,6 +205,40 @@ static lx_status count_down(uint64_t done, uint64_t total, void *user, lx_error 
     return lx_fail(error, LX_ERR_CANCELED, "enough");
 }
 
+/** Begins another import into the dataset that is being imported. */
+static lx_status import_again(uint64_t done, uint64_t total, void *user, lx_error *caller)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_importer *other = importer_of("jsonl", "a");
+    (void)done, (void)total, (void)caller;
+    unit_fails(lx_importer_run(other, "d", NULL, &error), LX_ERR_BUSY);
+    unit_ok(lx_importer_set_resume(other, true, &error));
+    unit_fails(lx_importer_run(other, "d", NULL, &error), LX_ERR_BUSY);
+    lx_importer_free(other);
+    return count_down(0, 0, user, caller);
+}
+
+START_TEST(another_import_into_the_same_path_changes_nothing)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct killer killer = {2, false};
+    put_lines("a", 0, 120000, false);
+    lx_importer *importer = importer_of("jsonl", "a");
+    unit_ok(lx_importer_set_progress(importer, import_again, &killer, &error));
+    ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_CANCELED);
+    ck_assert_int_eq(access("d.import", F_OK), 0);
+    lx_error_clear(&error);
+    unit_ok(lx_importer_set_progress(importer, NULL, NULL, &error));
+    unit_ok(lx_importer_set_resume(importer, true, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_length("d", 120000);
+    expect_lines("d", 119990, 10, 119990);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /* Under another limit, another number of records precedes the one at which the import ended. */
 START_TEST(only_the_same_limit_of_a_record_continues)
 {
@@ -389,7 +423,8 @@ START_TEST(the_dataset_does_not_depend_on_the_number_of_threads)
 }
 END_TEST
 
-UNIT_MAIN("importer/import-run", inputs_follow_one_another, records_are_appended_to_a_dataset,
+UNIT_MAIN("importer/import-run", another_import_into_the_same_path_changes_nothing,
+          inputs_follow_one_another, records_are_appended_to_a_dataset,
           the_fields_of_a_dataset_decide_the_types_of_what_is_appended,
           a_failed_import_continues_when_the_input_is_mended, only_the_same_import_continues,
           only_the_same_limit_of_a_record_continues, bad_records_are_skipped_and_listed,

@@ -66,7 +66,7 @@ START_TEST(an_unfinished_end_is_ignored)
     /* Nothing was begun. */
     put_text("folder.import", "{\"version\": 1, \"fir");
     unit_ok(lx__import_state_open(&state, "folder", &error));
-    ck_assert_int_eq(state.file.fd, -1);
+    ck_assert_ptr_null(state.header);
     lx__import_state_close(&state);
     scratch_remove(scratch);
 }
@@ -101,5 +101,29 @@ START_TEST(damaged_states_are_refused)
 }
 END_TEST
 
+START_TEST(only_one_import_at_a_time_is_active)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__import_state state, other;
+    json_t *header = json_pack("{}");
+    unit_ok(lx__import_state_open(&other, "folder", &error)); /* before the file exists */
+    create(&state, 5);
+    unit_fails(lx__import_state_create(&other, header, 0, &error), LX_ERR_BUSY);
+    lx__import_state_close(&other);
+    unit_fails(lx__import_state_open(&other, "folder", &error), LX_ERR_BUSY);
+    lx__import_state_close(&other);
+    lx__import_state_close(&state);
+    unit_ok(lx__import_state_open(&state, "folder", &error));
+    ck_assert_uint_eq(state.first, 5);
+    lx__import_state_close(&state);
+    unit_ok(lx__import_state_open(&state, "no/folder", &error));
+    unit_fails(lx__import_state_create(&state, header, 0, &error), LX_ERR_NOT_FOUND);
+    lx__import_state_close(&state);
+    json_decref(header);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("importer/import-state", lengths_are_kept, an_unfinished_end_is_ignored,
-          damaged_states_are_refused)
+          damaged_states_are_refused, only_one_import_at_a_time_is_active)
