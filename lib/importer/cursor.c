@@ -50,7 +50,8 @@ static bool is_bad(lx_status status)
 lx_status lx__cursor_refuse(lx__cursor *self, lx_error *why, lx_error *error)
 {
     lx_error_locate(why, self->path, NULL, self->number - 1, self->record.offset);
-    if (is_bad(why->status) && self->importer->policy == LX_BAD_SKIP)
+    /* What was sampled of an overfull input is lost: to pass over it would lose good records. */
+    if (is_bad(why->status) && self->importer->policy == LX_BAD_SKIP && !self->input.overfull)
         return self->purpose == LX__CURSOR_SAMPLE
                    ? LX_OK
                    : lx__importer_note_bad(self->importer, why, error);
@@ -78,6 +79,9 @@ lx_status lx__cursor_open(lx__cursor *self, size_t input, lx__cursor_purpose pur
 {
     lx_error why = LX_ERROR_INIT;
     lx_status status = LX_OK;
+    uint64_t keep = purpose == LX__CURSOR_SAMPLE
+                        ? self->importer->record_limit + LX__CURSOR_SAMPLE_BYTES
+                        : 0;
     self->purpose = purpose;
     self->path = self->importer->inputs[input];
     self->number = 1; /* a failure concerns record 0 */
@@ -87,8 +91,7 @@ lx_status lx__cursor_open(lx__cursor *self, size_t input, lx__cursor_purpose pur
         self->opened = false;
     }
     if (!self->importer->format->opens_paths && !self->opened)
-        status = lx__input_open(&self->input, self->path, purpose == LX__CURSOR_SAMPLE, report,
-                                self, &why);
+        status = lx__input_open(&self->input, self->path, keep, report, self, &why);
     self->opened = false;
     self->number_opened = input;
     if (status == LX_OK)

@@ -9,6 +9,9 @@
 
 #include "importer/importer.h"
 
+/** No other record is sampled after so many bytes of an input. */
+#define LX__CURSOR_SAMPLE_BYTES ((uint64_t)4 << 20)
+
 /** What a cursor is for. */
 typedef enum lx__cursor_purpose {
     LX__CURSOR_SAMPLE, /**< To see the first records: bad records are not listed, and the input can

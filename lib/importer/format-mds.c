@@ -135,7 +135,7 @@ static lx_status open_file(mds_reader *self, lx_error *error)
     const char *path = self->shard.path;
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) /* opening a pipe would wait */
         return fail_shard("it is not a regular file", error);
-    return lx__input_open(&self->input, path, false, never_wait, NULL, error);
+    return lx__input_open(&self->input, path, 0, never_wait, NULL, error);
 }
 
 /** Opens the next shard; if it fails, the shard is passed over. */

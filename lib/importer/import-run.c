@@ -14,9 +14,8 @@
 #include "importer/cursor.h"
 #include "importer/import-state.h"
 
-/* The first records, whose values decide the types of the fields. */
+/* Records whose values decide the types of the fields, at most. */
 #define SAMPLE_RECORDS 1000
-#define SAMPLE_BYTES ((uint64_t)4 << 20)
 
 typedef struct run {
     lx_importer *importer;
@@ -93,7 +92,7 @@ static lx_status sample(run *self, lx_error *error)
     for (size_t i = 0; status == LX_OK && count == 0 && i < self->importer->input_count; i++) {
         status = lx__cursor_open(&self->cursor, i, LX__CURSOR_SAMPLE, error);
         while (status == LX_OK && count < SAMPLE_RECORDS &&
-               (count == 0 || lx__cursor_place(&self->cursor) < SAMPLE_BYTES)) {
+               (count == 0 || lx__cursor_place(&self->cursor) < LX__CURSOR_SAMPLE_BYTES)) {
             status = lx__cursor_next(&self->cursor, error);
             if (status == LX_OK)
                 status = lx__import_fields_observe(&self->fields, &self->cursor.record, error);

@@ -243,12 +243,26 @@ static void end_zstd(lx__input *self)
 
 /* ---- the buffer */
 
+/** The bytes before are needed again, but are too many to keep. */
+static lx_status fail_overfull(lx__input *self, lx_error *error)
+{
+    self->failed = self->overfull = true;
+    lx_status status = lx_fail(error, LX_ERR_LIMIT,
+                               "the first %" PRIu64 " bytes of a pipe do not show which fields it "
+                               "has: raise the limit of a record, or import from a file",
+                               self->most_kept);
+    lx_error_locate(error, self->path, NULL, LX_NONE, self->offset);
+    return status;
+}
+
 /** Makes room for STEP bytes after those in the buffer. */
 static lx_status make_room(lx__input *self, lx_error *error)
 {
     size_t used = (size_t)(self->data - self->buffer);
     if (self->capacity - used - self->size >= STEP)
         return LX_OK;
+    if (self->kept && used > self->most_kept)
+        return fail_overfull(self, error);
     if (!self->kept && used != 0 && used >= self->size) {
         memmove(self->buffer, self->data, self->size);
         used = 0;
@@ -428,11 +442,12 @@ static lx_status begin_unpacking(lx__input *self, lx_error *error)
     return status;
 }
 
-lx_status lx__input_open(lx__input *self, const char *path, bool keep, lx__input_wait wait,
+lx_status lx__input_open(lx__input *self, const char *path, uint64_t keep, lx__input_wait wait,
                          void *user, lx_error *error)
 {
-    *self = (lx__input){.path = path, .fd = -1, .kept = keep, .wait = wait, .user = user};
+    *self = (lx__input){.path = path, .fd = -1, .most_kept = keep, .wait = wait, .user = user};
     lx_status status = open_file(self, error);
+    self->kept = keep != 0 && self->once;
     if (status == LX_OK)
         status = begin_unpacking(self, error);
     return status;

@@ -33,6 +33,8 @@ typedef struct lx__input {
     bool failed;        /**< Reading failed: no byte follows, but more should. */
     bool kept;          /**< The buffer keeps all bytes from the beginning; see
                              lx__input_rewind(). */
+    bool overfull;      /**< Reading failed because it would have kept too many bytes. */
+    uint64_t most_kept; /**< More bytes are not kept. */
     uint64_t file_read; /**< Bytes read from the file. */
     uint64_t file_size; /**< Of a regular file; otherwise LX_NONE. */
     uint8_t *buffer;
@@ -47,10 +49,11 @@ typedef struct lx__input {
  * Opens an input at its beginning; @p path "-" is the standard input. Call lx__input_close()
  * afterwards, even on failure.
  *
- * @param keep  Keep all bytes until lx__input_rewind().
+ * @param keep  If the input cannot be opened again, keep all bytes until lx__input_rewind(); when
+ *              more than @p keep of them were taken, reading more is LX_ERR_LIMIT. 0: keep none.
  * @retval LX_ERR_NOT_FOUND  The file does not exist.
  */
-lx_status lx__input_open(lx__input *self, const char *path, bool keep, lx__input_wait wait,
+lx_status lx__input_open(lx__input *self, const char *path, uint64_t keep, lx__input_wait wait,
                          void *user, lx_error *error);
 
 void lx__input_close(lx__input *self);
@@ -63,6 +66,7 @@ void lx__input_rewind(lx__input *self);
  * Reads until @c size is at least @p wanted or the input has ended.
  *
  * @retval LX_ERR_CORRUPT  The compressed data is damaged or truncated.
+ * @retval LX_ERR_LIMIT    The input would keep too many bytes.
  * @retval LX_ERR_NOMEM    The buffer cannot grow.
  */
 lx_status lx__input_fill(lx__input *self, size_t wanted, lx_error *error);

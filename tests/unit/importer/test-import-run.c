@@ -188,6 +188,33 @@ START_TEST(only_the_same_import_continues)
 }
 END_TEST
 
+/* A pipe cannot be read again, and only so much of it is kept until a record shows the fields. */
+START_TEST(a_long_bad_beginning_of_a_pipe_is_refused)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    FILE *file = fopen("input", "w");
+    for (int i = 0; i < 1000000; i++)
+        fprintf(file, "not JSON\n");
+    fprintf(file, "{\"id\": 7}\n");
+    fclose(file);
+    ck_assert_ptr_nonnull(freopen("input", "r", stdin));
+    lx_importer *importer = importer_of("jsonl", "-");
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_set_record_limit(importer, 1000, &error));
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_LIMIT);
+    lx_importer_free(importer);
+    importer = importer_of("jsonl", "input");
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_set_record_limit(importer, 1000, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_length("d", 1);
+    expect_int64("d", 0, "id", 7);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /* A progress function that kills the process, or ends the import, at its n-th call. */
 struct killer {
     int left;
@@ -428,6 +455,6 @@ UNIT_MAIN("importer/import-run", another_import_into_the_same_path_changes_nothi
           the_fields_of_a_dataset_decide_the_types_of_what_is_appended,
           a_failed_import_continues_when_the_input_is_mended, only_the_same_import_continues,
           only_the_same_limit_of_a_record_continues, bad_records_are_skipped_and_listed,
-          gzip_files_and_pipes_are_read, an_import_can_be_canceled_and_continued,
-          a_killed_import_gives_the_same_dataset,
+          gzip_files_and_pipes_are_read, a_long_bad_beginning_of_a_pipe_is_refused,
+          an_import_can_be_canceled_and_continued, a_killed_import_gives_the_same_dataset,
           the_dataset_does_not_depend_on_the_number_of_threads)

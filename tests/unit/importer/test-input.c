@@ -54,7 +54,7 @@ START_TEST(lines_are_found_across_blocks)
     for (int zipped = 0; zipped < 2; zipped++) {
         lx__input input;
         put_many("file", 2000, zipped);
-        unit_ok(lx__input_open(&input, "file", false, keep_waiting, NULL, &error));
+        unit_ok(lx__input_open(&input, "file", 0, keep_waiting, NULL, &error));
         ck_assert(!input.once && (input.gzip != NULL) == zipped);
         expect_lines(&input, 0, 2000);
         ck_assert_uint_eq(input.file_read, input.file_size);
@@ -64,13 +64,22 @@ START_TEST(lines_are_found_across_blocks)
 }
 END_TEST
 
+/** Makes a file the standard input, which cannot be opened again from its beginning. */
+static void read_from(const char *name)
+{
+    int fd = open(name, O_RDONLY);
+    ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+    close(fd);
+}
+
 START_TEST(an_input_that_is_kept_can_be_read_again)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__input input;
     put_many("file", 1000, true);
-    unit_ok(lx__input_open(&input, "file", true, keep_waiting, NULL, &error));
+    read_from("file");
+    unit_ok(lx__input_open(&input, "-", 10 << 20, keep_waiting, NULL, &error));
     const char *line;
     size_t size;
     for (int i = 0; i < 400; i++)
@@ -79,6 +88,31 @@ START_TEST(an_input_that_is_kept_can_be_read_again)
     ck_assert_uint_eq(input.offset, 0);
     expect_lines(&input, 0, 1000);
     lx__input_close(&input);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_kept_is_bounded)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    enum { KEEP = 1 << 20, MOST = 4 << 20 };
+    lx__input input;
+    uint64_t skipped;
+    for (int zipped = 0; zipped < 2; zipped++) {
+        put_many("file", 10000, zipped); /* 12 MB */
+        unit_ok(lx__input_open(&input, "file", KEEP, keep_waiting, NULL, &error));
+        unit_ok(lx__input_skip(&input, UINT64_MAX, &skipped, &error));
+        ck_assert_uint_gt(skipped, 2 * MOST);
+        ck_assert_uint_lt(input.capacity, KEEP); /* it can be opened again */
+        lx__input_close(&input);
+        read_from("file");
+        unit_ok(lx__input_open(&input, "-", KEEP, keep_waiting, NULL, &error));
+        unit_fails(lx__input_skip(&input, UINT64_MAX, &skipped, &error), LX_ERR_LIMIT);
+        ck_assert(input.failed && input.overfull && skipped >= KEEP);
+        ck_assert_uint_lt(input.capacity, MOST);
+        lx__input_close(&input);
+    }
     scratch_remove(scratch);
 }
 END_TEST
@@ -93,7 +127,7 @@ START_TEST(bytes_can_be_skipped)
     put_many("file", 1500, false);
     for (int i = 0; i < 1400; i++)
         size += line_of(i, line);
-    unit_ok(lx__input_open(&input, "file", false, keep_waiting, NULL, &error));
+    unit_ok(lx__input_open(&input, "file", 0, keep_waiting, NULL, &error));
     unit_ok(lx__input_skip(&input, size, &skipped, &error));
     ck_assert_uint_eq(skipped, size);
     expect_lines(&input, 1400, 1500);
@@ -120,7 +154,7 @@ START_TEST(truncated_and_damaged_gzip_is_refused)
         if (i % 2 == 1)
             data[10 + i % (size - 10)] ^= 0x55;
         put_bytes("bad", data, cut);
-        lx_status status = lx__input_open(&input, "bad", false, keep_waiting, NULL, &error);
+        lx_status status = lx__input_open(&input, "bad", 0, keep_waiting, NULL, &error);
         if (status == LX_OK)
             status = lx__input_skip(&input, UINT64_MAX, &skipped, &error);
         ck_assert_int_eq(status, LX_ERR_CORRUPT);
@@ -134,7 +168,7 @@ START_TEST(truncated_and_damaged_gzip_is_refused)
     put_bytes("bad", data, size + 4);
     lx__input input;
     uint64_t skipped;
-    unit_ok(lx__input_open(&input, "bad", false, keep_waiting, NULL, &error));
+    unit_ok(lx__input_open(&input, "bad", 0, keep_waiting, NULL, &error));
     unit_fails(lx__input_skip(&input, UINT64_MAX, &skipped, &error), LX_ERR_CORRUPT);
     lx__input_close(&input);
     scratch_remove(scratch);
@@ -149,7 +183,7 @@ START_TEST(waiting_for_a_pipe_can_be_ended)
     ck_assert_int_eq(pipe(ends), 0);
     ck_assert_int_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
     ck_assert_int_eq(write(ends[1], "ab", 2), 2);
-    unit_ok(lx__input_open(&input, "-", false, keep_waiting, &left, &error));
+    unit_ok(lx__input_open(&input, "-", 0, keep_waiting, &left, &error));
     ck_assert(input.once && input.file_size == LX_NONE);
     unit_fails(lx__input_fill(&input, 3, &error), LX_ERR_CANCELED);
     ck_assert_int_eq(left, 0);
@@ -164,15 +198,14 @@ START_TEST(what_cannot_be_read_is_refused)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__input input;
-    unit_fails(lx__input_open(&input, "absent", false, keep_waiting, NULL, &error),
-               LX_ERR_NOT_FOUND);
+    unit_fails(lx__input_open(&input, "absent", 0, keep_waiting, NULL, &error), LX_ERR_NOT_FOUND);
     lx__input_close(&input);
-    unit_fails(lx__input_open(&input, ".", false, keep_waiting, NULL, &error), LX_ERR_IO);
+    unit_fails(lx__input_open(&input, ".", 0, keep_waiting, NULL, &error), LX_ERR_IO);
     lx__input_close(&input);
     scratch_remove(scratch);
 }
 END_TEST
 
 UNIT_MAIN("importer/input", lines_are_found_across_blocks, an_input_that_is_kept_can_be_read_again,
-          bytes_can_be_skipped, truncated_and_damaged_gzip_is_refused,
+          what_is_kept_is_bounded, bytes_can_be_skipped, truncated_and_damaged_gzip_is_refused,
           waiting_for_a_pipe_can_be_ended, what_cannot_be_read_is_refused)
