@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "zrecord/format/schema.h"
 
 /* All types. Columns become fields of the dtype of the first row with their format; values of a
@@ -193,10 +194,56 @@ static lx_status parse_lists(const struct ArrowSchema **schema, lx__arrow_type *
     return status;
 }
 
+/* ---- tensors: fixed-size lists with metadata */
+
+/** Finds a value in the metadata of a column, which has no size of its own: a count, and for each
+ * key and value, its size and its bytes. Returns NULL if there is none. */
+static const char *find_metadata(const char *metadata, const char *key, size_t *size)
+{
+    int32_t count = 0, key_size, value_size;
+    if (metadata != NULL)
+        memcpy(&count, metadata, sizeof count);
+    for (const char *at = metadata + sizeof count; count > 0; count--) {
+        memcpy(&key_size, at, sizeof key_size);
+        const char *name = at + sizeof key_size;
+        if (key_size < 0)
+            return NULL;
+        memcpy(&value_size, name + key_size, sizeof value_size);
+        const char *value = name + key_size + sizeof value_size;
+        if (value_size < 0)
+            return NULL;
+        *size = (size_t)value_size;
+        if ((size_t)key_size == strlen(key) && memcmp(name, key, (size_t)key_size) == 0)
+            return value;
+        at = value + value_size;
+    }
+    return NULL;
+}
+
+/** Refuses tensors whose axes are permuted: their lists are not in C order. */
+static lx_status check_tensor(const struct ArrowSchema *column, lx_error *error)
+{
+    static const char tensor[] = "arrow.fixed_shape_tensor";
+    size_t size, i;
+    const char *name = find_metadata(column->metadata, "ARROW:extension:name", &size);
+    if (name == NULL || size != strlen(tensor) || memcmp(name, tensor, size) != 0)
+        return LX_OK;
+    json_t *object = NULL, *axis;
+    const char *text = find_metadata(column->metadata, "ARROW:extension:metadata", &size);
+    lx_status status = text != NULL ? lx__json_parse(text, size, &object, error) : LX_OK;
+    json_array_foreach(json_object_get(object, "permutation"), i,
+                       axis) if (status == LX_OK && json_integer_value(axis) != (json_int_t)i)
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the axes of the Arrow tensors are permuted: copy them to C order");
+    json_decref(object);
+    return status;
+}
+
 lx_status lx__arrow_type_parse(const struct ArrowSchema *column, lx__arrow_type *type,
                                lx_error *error)
 {
     *type = (lx__arrow_type){.items = 1};
+    const struct ArrowSchema *whole = column;
     lx_status status = parse_index(&column, type, error);
     const struct ArrowSchema *values = column;
     if (status == LX_OK)
@@ -215,7 +262,7 @@ lx_status lx__arrow_type_parse(const struct ArrowSchema *column, lx__arrow_type 
                        "example by a cast");
     if (layout == LX__ARROW_BLOCKS)
         return add_extent(type, column->format + strlen(type->format->text), error);
-    return LX_OK;
+    return check_tensor(whole, error);
 }
 
 lx_status lx__arrow_machine_check(lx_error *error)

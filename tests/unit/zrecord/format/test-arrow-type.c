@@ -175,6 +175,50 @@ START_TEST(refuses_lists_without_a_field)
 }
 END_TEST
 
+/** Adds a key and a value to metadata of the C data interface. */
+static void put_metadata(char *metadata, size_t *used, const char *key, const char *value)
+{
+    int32_t count, sizes[] = {(int32_t)strlen(key), (int32_t)strlen(value)};
+    memcpy(&count, metadata, sizeof count);
+    count++;
+    memcpy(metadata, &count, sizeof count);
+    const char *const parts[] = {key, value};
+    for (size_t i = 0; i < 2; i++) {
+        memcpy(metadata + *used, &sizes[i], sizeof sizes[i]);
+        memcpy(metadata + *used + sizeof sizes[i], parts[i], (size_t)sizes[i]);
+        *used += sizeof sizes[i] + (size_t)sizes[i];
+    }
+}
+
+START_TEST(refuses_tensors_whose_axes_are_permuted)
+{
+    static const struct {
+        const char *name, *metadata;
+        bool refused;
+    } cases[] = {
+        {"arrow.fixed_shape_tensor", "{\"shape\":[2,3],\"permutation\":[1,0]}", true},
+        {"arrow.fixed_shape_tensor", "{\"shape\":[2,3],\"permutation\":[0,1]}", false},
+        {"arrow.fixed_shape_tensor", "{\"shape\":[2,3]}", false},
+        {"another.type", "{\"permutation\":[1,0]}", false},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct arrows t;
+        char metadata[256] = {0};
+        size_t used = sizeof(int32_t);
+        arrows_init(&t, 0);
+        arrows_child(arrows_add(&t, "f", "+w:6", NULL), "l", 0, NULL, NULL);
+        put_metadata(metadata, &used, "a key", "");
+        put_metadata(metadata, &used, "ARROW:extension:name", cases[k].name);
+        put_metadata(metadata, &used, "ARROW:extension:metadata", cases[k].metadata);
+        t.schemas[0]->metadata = metadata;
+        if (cases[k].refused)
+            expect_refused_type(&t, LX_ERR_UNSUPPORTED, "permuted");
+        else
+            expect_field(&t, LX_INT64, (const uint64_t[]){6}, 1);
+    }
+}
+END_TEST
+
 START_TEST(refuses_names_that_are_not_fields)
 {
     lx_error error = LX_ERROR_INIT;
@@ -214,4 +258,5 @@ END_TEST
 UNIT_MAIN("zrecord/format/arrow-type", chooses_the_field_for_a_column,
           chooses_the_field_for_lists_and_dictionaries, chooses_ragged_fields_for_lists_that_vary,
           refuses_types_without_a_field, refuses_lists_without_a_field,
-          refuses_names_that_are_not_fields, has_a_format_for_each_dtype)
+          refuses_tensors_whose_axes_are_permuted, refuses_names_that_are_not_fields,
+          has_a_format_for_each_dtype)
