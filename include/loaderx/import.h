@@ -219,7 +219,9 @@ LX_API lx_status lx_importer_set_progress(lx_importer *importer, lx_progress_fun
  * @retval LX_ERR_CORRUPT      A record or an input is damaged.
  * @retval LX_ERR_MISMATCH     A record does not fit the fields, the fields do not fit the dataset,
  *                             or the importer differs from the one that was interrupted.
- * @retval LX_ERR_LIMIT        A record is larger than the limit.
+ * @retval LX_ERR_LIMIT        A record is larger than the limit, or has too many fields; or a pipe
+ *                             begins with too many bytes without a good record, even if bad ones
+ *                             are skipped: they must be kept until the fields are known.
  * @retval LX_ERR_UNSUPPORTED  An input uses a feature that is not supported; the error names it.
  * @retval LX_ERR_NOT_FOUND    An input does not exist; or there is no dataset to append to, or no
  *                             interrupted import to continue.
