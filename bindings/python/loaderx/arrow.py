@@ -31,11 +31,15 @@ def import_arrow(source: Any, path: Path, *, columns: Optional[Sequence[str]] = 
                  **options: Any) -> int:
     """Create a dataset from an Arrow table, a Parquet file or an Arrow file.
 
-    Each column becomes a field of the same name: bool, integers and floats with their dtype; dates,
-    times, timestamps and durations as int64, in the unit of the column; text (as UTF-8) and binary
-    values as bytes; fixed-size lists of them as arrays; dictionaries (categories) as their values.
-    Nulls become missing values. A column of another type, such as a struct, a decimal or lists that
-    vary in length, raises an error: cast it or leave it out.
+    Each column becomes a field of the same name: bool, integers and floats with their dtype; dates
+    and timestamps as datetime64, and times of the day and durations as int64, in the unit of the
+    column; text as str, and binary values as bytes; fixed-size lists of numbers and times as
+    arrays, and lists that vary in length as ragged fields; dictionaries (categories) as their
+    values. Nulls become missing values. A column of another type, such as a struct or a decimal,
+    raises an error: cast it or leave it out.
+
+    A column of JSON texts becomes a str field; to read parsed values, pass
+    ``fields={'name': Field('json')}``.
 
     The dataset is complete when the function returns. If the function fails, it removes the
     dataset.

@@ -305,3 +305,17 @@ def test_hugging_face(tmp_path):
         assert values(ds, 'text') == [text.encode() for text in source['text'][:]]
     with lx.open(ds.path, 'a') as writer:
         assert writer.extend(chosen) == 1250
+
+
+def test_columns_become_the_fields_that_the_documentation_says(tmp_path):
+    table = pa.table({
+        'date': [DAY], 'moment': pa.array([MOMENT], pa.timestamp('ms')), 'text': ['a'],
+        'time': pa.array([1], pa.time32('s')), 'binary': [b'a'], 'list': [[1, 2]],
+        'j': ['{"a": 1}']})
+    lx.import_arrow(table, tmp_path / 'd', fields={'j': lx.Field('json')})
+    ds = lx.open(tmp_path / 'd')
+    assert dict(ds.fields) == {
+        'date': lx.Field('datetime64[D]'), 'moment': lx.Field('datetime64[ms]'),
+        'text': lx.Field(str), 'time': lx.Field('int64'), 'binary': lx.Field(bytes),
+        'list': lx.Field('int64', (None,)), 'j': lx.Field('json')}
+    assert ds[0]['j'] == {'a': 1} and ds[0]['list'].tolist() == [1, 2]
