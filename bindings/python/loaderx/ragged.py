@@ -22,8 +22,8 @@ class Pad:
 
     Parameters
     ----------
-    value : number
-        The item to pad with.
+    value : number, time or str
+        The item to pad with. Times are padded with a time, such as 'NaT'.
     side : {'right', 'left'}
         Where to put the padding: after the values, or before them.
     multiple : int
@@ -114,6 +114,8 @@ class Pad:
 
 def _checked(value: Any, dtype: np.dtype[Any]) -> Any:
     """Return the value as the dtype, rounded if necessary; raise if it does not fit."""
+    if dtype.kind in 'mM':
+        return _checked_time(value, dtype)
     wrong = ValueError(f'value {value!r} cannot be stored as {dtype}')
     array = np.asarray(value)
     if array.ndim != 0 or array.dtype.kind not in 'biufcmMO' or value is None:
@@ -124,7 +126,7 @@ def _checked(value: Any, dtype: np.dtype[Any]) -> Any:
         with np.errstate(all='ignore'):
             item = (array.real if array.dtype.kind == 'c' and dtype.kind != 'c' else array).astype(
                 dtype)
-        if dtype.kind in 'biumM':
+        if dtype.kind in 'biu':
             fits = bool(item == array)
         else:    # rounding is fine, but not overflow
             fits = bool(np.isfinite(complex(item)) == np.isfinite(complex(value)))
@@ -135,8 +137,27 @@ def _checked(value: Any, dtype: np.dtype[Any]) -> Any:
     return item
 
 
+def _checked_time(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a time or a text as the dtype; raise if that would lose information."""
+    wrong = ValueError(f"value {value!r} cannot be stored as {dtype}: pad with a time of its unit, "
+                       "such as 'NaT'")
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in 'OU':    # datetime objects, or texts
+            array = np.asarray(value, dtype.kind + '8')
+        if array.ndim != 0 or array.dtype.kind != dtype.kind or value is None:
+            raise wrong
+        item = array.astype(dtype)
+        fits = bool(np.isnat(array) or item == array)
+    except (TypeError, ValueError, OverflowError):
+        raise wrong from None
+    if not fits:
+        raise wrong
+    return item
+
+
 def _arrays(items: List[Any], dtype: Any) -> List[np.ndarray[Any, Any]]:
-    """Convert values to arrays of one dtype; an empty list does not decide which."""
+    """Convert values to arrays of one dtype; an empty list decides neither it nor the shape."""
     arrays = [np.asarray(item, dtype) for item in items]
     for i, array in enumerate(arrays):
         if array.ndim == 0:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Fields whose records vary in length: ragged and padded batches."""
 
+import datetime
 import pickle
 import random
 
@@ -288,3 +289,19 @@ def test_rounding_is_allowed_but_not_loss(value, dtype, fits):
     else:
         with pytest.raises(ValueError, match='cannot be stored'):
             ragged.pad(value)
+
+
+@pytest.mark.parametrize('value', ['NaT', np.datetime64('NaT'), '2024-01-02',
+                                   datetime.datetime(2024, 1, 2)])
+def test_times_are_padded_with_times(value):
+    ragged = lx.Ragged.of([['2024-01-01', '2024-01-02'], []], 'datetime64[s]')
+    padded, mask = lx.Pad(value, mask=True).with_mask(ragged)
+    assert padded.dtype == 'datetime64[s]' and mask.tolist() == [[True, True], [False, False]]
+    assert np.array_equal(padded[1], np.full(2, value, 'datetime64[s]'), equal_nan=True)
+
+
+@pytest.mark.parametrize('value', [0, None, 'x', ['NaT'], np.timedelta64('NaT'),
+                                   '2024-01-01T12:00:00.5'])
+def test_times_are_padded_with_nothing_else(value):
+    with pytest.raises(ValueError, match="stored as datetime64.s.: pad with a time .* 'NaT'"):
+        lx.Ragged.of([['2024-01-01'], []], 'datetime64[s]').pad(value)
