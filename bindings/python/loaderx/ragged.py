@@ -163,6 +163,8 @@ def _arrays(items: List[Any], dtype: Any) -> List[np.ndarray[Any, Any]]:
         if array.ndim == 0:
             raise TypeError(f'value {i} must be an array, a list or bytes, like all values, not '
                             f'{type(items[i]).__name__}')
+    axes = next((array.shape[1:] for array in arrays if array.shape != (0,)), ())
+    arrays = [array.reshape(0, *axes) if array.shape == (0,) else array for array in arrays]
     if dtype is None:
         known = [array.dtype for array in arrays if array.size]
         if known:

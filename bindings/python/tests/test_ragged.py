@@ -305,3 +305,14 @@ def test_times_are_padded_with_times(value):
 def test_times_are_padded_with_nothing_else(value):
     with pytest.raises(ValueError, match="stored as datetime64.s.: pad with a time .* 'NaT'"):
         lx.Ragged.of([['2024-01-01'], []], 'datetime64[s]').pad(value)
+
+
+@pytest.mark.parametrize('dtype', [None, np.float32])
+def test_an_empty_list_has_the_axes_of_the_other_values(dtype):
+    ragged = lx.Ragged.of([[], [[1, 2]], np.empty((0, 2)), []], dtype)
+    assert ragged.tolist() == [[], [[1, 2]], [], []] and ragged.values.shape == (1, 2)
+    assert ragged.values.dtype == (dtype or np.int64)
+    assert lx.Ragged.of([[], np.empty((0, 2))]).values.shape == (0, 2)
+    assert lx.Ragged.of([[], []]).values.shape == (0,)
+    with pytest.raises(ValueError):
+        lx.Ragged.of([[], [[1, 2]], [[1]]], dtype)
