@@ -9,6 +9,7 @@ from typing import Any, Iterable, Iterator, List, Optional, Tuple, Type, Union
 import numpy as np
 
 from ._check import boolean, natural
+from .errors import LoaderxError
 
 __all__ = ['Pad', 'Ragged']
 
@@ -315,11 +316,19 @@ class Ragged:
                     **bounds)
 
     def to_arrow(self) -> Any:
-        """Return a pyarrow array of large_binary, large_string or large_list, without a copy."""
+        """Return a pyarrow array of large_binary, large_string or large_list, without a copy.
+
+        Arrow has no type for complex numbers, bfloat16 and float8, so values of these types raise
+        `LoaderxError`.
+        """
         import pyarrow as pa    # type: ignore[import-untyped, unused-ignore]
         numbers = np.ascontiguousarray(self.offsets, np.int64)
         offsets = pa.py_buffer(numbers)
         values = np.ascontiguousarray(self.values)
+        if values.dtype.kind == 'c' or values.dtype.isbuiltin == 2:    # 2: a type of ml_dtypes
+            error = LoaderxError(f'Arrow has no type for {values.dtype}: convert the values first')
+            error.status = 'LX_ERR_UNSUPPORTED'
+            raise error
         if self.item is not None:
             kind = pa.large_binary() if self.item is bytes else pa.large_string()
             return pa.Array.from_buffers(kind, len(self), [None, offsets, pa.py_buffer(values)])

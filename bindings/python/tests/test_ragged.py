@@ -316,3 +316,13 @@ def test_an_empty_list_has_the_axes_of_the_other_values(dtype):
     assert lx.Ragged.of([[], []]).values.shape == (0,)
     with pytest.raises(ValueError):
         lx.Ragged.of([[], [[1, 2]], [[1]]], dtype)
+
+
+@pytest.mark.parametrize('name', ['complex64', 'bfloat16', 'float8_e5m2'])
+def test_types_that_arrow_does_not_have_are_named(name):
+    pytest.importorskip('pyarrow')
+    dtype = 'complex64' if name == 'complex64' else getattr(pytest.importorskip('ml_dtypes'), name)
+    for values in [[1, 2]], [[[1, 2]]]:
+        with pytest.raises(lx.LoaderxError, match=f'Arrow has no type for {name}') as caught:
+            lx.Ragged.of(values, dtype).to_arrow()
+        assert caught.value.status == 'LX_ERR_UNSUPPORTED'
