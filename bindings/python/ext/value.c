@@ -125,9 +125,11 @@ static int take_text(Py_buffer *view, const lxpy_field *field, PyObject *object)
     return -1;
 }
 
+/** Gets the bytes that the caller or encoded() passed; the str of a JSON field is a JSON text. */
 static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object)
 {
-    bool is_str = PyUnicode_Check(object), takes_str = field->type == LX_STR;
+    bool is_str = PyUnicode_Check(object);
+    bool takes_str = field->type == LX_STR || field->type == LX_JSON;
     if (is_str && takes_str)
         return take_text(view, field, object);
     if (is_str || !PyObject_CheckBuffer(object)) {
@@ -284,6 +286,18 @@ static int join_list(joined_values *j, lxpy_value_owner *owner, const lxpy_field
     return copy_list(field, list, j);
 }
 
+/** Returns whether the object is a Ragged of strs, which are JSON texts if the field is a JSON
+ * field, as in a batch; returns -1 with an exception on failure. */
+static int holds_texts(lxpy_state *state, PyObject *object)
+{
+    int result = PyObject_IsInstance(object, LXPY(state, RAGGED));
+    PyObject *item = result > 0 ? PyObject_GetAttrString(object, "item") : NULL;
+    if (result > 0)
+        result = item == NULL ? -1 : item == (PyObject *)&PyUnicode_Type;
+    Py_XDECREF(item);
+    return result;
+}
+
 /** Encodes the values of a JSON field in place. */
 static int encode_all(lxpy_state *state, const lxpy_field *field, PyObject *list)
 {
@@ -305,7 +319,8 @@ static PyObject *tuple_of(lxpy_state *state, const lxpy_field *field, PyObject *
     if (list == NULL && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)))
         PyErr_Format(PyExc_TypeError, "field %R must be a sequence of values or None, not %.100s",
                      field->name, Py_TYPE(object)->tp_name);
-    if (list != NULL && (field->type != LX_JSON || encode_all(state, field, list) == 0))
+    int ready = list == NULL ? -1 : field->type != LX_JSON ? 1 : holds_texts(state, object);
+    if (ready > 0 || (ready == 0 && encode_all(state, field, list) == 0))
         tuple = PyList_AsTuple(list);
     Py_XDECREF(list);
     return tuple;

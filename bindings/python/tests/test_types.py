@@ -109,6 +109,20 @@ def test_json_texts_are_stored_as_they_are(tmp_path):
     assert ds['x'][0] == {'a': 'ä'} and ds['x'][1] == [1]
 
 
+def test_json_batches_are_written_back(tmp_path):
+    ds = stored(tmp_path / 'd', lx.Field('json'), [b'null', *VALUES[1:]])
+    with lx.create(tmp_path / 'copy', {'x': lx.Field('json')}) as writer:
+        for batch in lx.Loader(ds, batch_size=4):
+            writer.extend(batch)
+        writer.extend(x=lx.Ragged.of([b'[1]', b'{}']))    # bytes are JSON texts in any case
+        writer[[0, 1]] = {'x': lx.Ragged.of(['{"b": 1}', '"b"'])}
+        with pytest.raises(ValueError, match="field 'x'.*JSON"):
+            writer.extend(x=lx.Ragged.of(['[1]', 'plain']))
+        with pytest.raises(TypeError, match="field 'x': the value is not JSON: .*ndarray"):
+            writer.extend(x=lx.Ragged.of([[1], [2]]))
+    assert lx.open(tmp_path / 'copy')['x'][:] == [{'b': 1}, 'b', *VALUES[2:], [1], {}]
+
+
 @pytest.mark.parametrize('value, error, message', [
     (b'{"a": 1,}', ValueError, r"field 'x'.*JSON.*byte 8"),
     (b'', ValueError, "field 'x'.*JSON"),
