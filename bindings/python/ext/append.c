@@ -57,13 +57,16 @@ static PyObject *extend_values(lxpy_writer *self, const lxpy_field_values *parse
 
 /** Returns the arguments of extend(); a table that is not a dict is replaced with a dict of its
  * columns. */
-static PyObject *columns_of(lxpy_state *state, PyObject *args)
+static PyObject *columns_of(const lxpy_writer *self, PyObject *args)
 {
     PyObject *table = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : NULL;
     if (table == NULL || PyDict_Check(table))
         return Py_NewRef(args);
-    PyObject *columns = PyObject_CallFunction(LXPY(state, COLUMNS_OF), "Os", table,
-                                              "the argument of extend()");
+    PyObject *fields = lxpy_schema_describe(self->schema);
+    PyObject *columns = fields != NULL
+                            ? PyObject_CallFunction(LXPY(self->state, COLUMNS_OF), "OsN", table,
+                                                    "the argument of extend()", fields)
+                            : NULL;
     return columns != NULL ? Py_BuildValue("(N)", columns) : NULL;
 }
 
@@ -100,7 +103,7 @@ PyObject *lxpy_writer_extend(PyObject *object, PyObject *args, PyObject *kwargs)
     if (exported != Py_None ||
         lxpy_casting_take(self->state, self->schema, args, &kwargs, &casting) < 0)
         return result;
-    PyObject *columns = columns_of(self->state, args);
+    PyObject *columns = columns_of(self, args);
     PyObject *named = columns != NULL ? lxpy_field_values_names("extend", columns, 0, kwargs)
                                       : NULL;
     Py_XDECREF(columns);

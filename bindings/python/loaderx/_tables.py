@@ -5,7 +5,7 @@ object of a library's class exists only if the caller has imported the library."
 from __future__ import annotations
 
 import sys
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Container, Dict, Iterable, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -99,15 +99,15 @@ def arrow_of(table: Any) -> Any:
     return None if frame is not None and isinstance(table, frame) else export_arrow(table)
 
 
-def find_columns(table: Any, name: str) -> Optional[Dict[str, Any]]:
+def find_columns(table: Any, name: str, json: Container[str] = ()) -> Optional[Dict[str, Any]]:
     """Return the columns of a DataFrame, of the arrays of an .npz file, or of a list of dicts.
 
-    Return None for any other object.
+    Return None for any other object. `json` contains the names of the JSON fields.
     """
     if is_frame(table):
         if not table.columns.is_unique:
             raise ValueError(f'{name} has several columns of the same name')
-        return {label: _of_series(table[label]) for label in table.columns}
+        return {label: _of_series(table[label], label in json) for label in table.columns}
     if isinstance(table, Mapping):
         return dict(table)
     if isinstance(table, (list, tuple)) and table and isinstance(table[0], Mapping):
@@ -115,11 +115,14 @@ def find_columns(table: Any, name: str) -> Optional[Dict[str, Any]]:
     return None
 
 
-def columns_of(table: Any, name: str) -> Dict[str, Any]:
-    """Return the columns of a table as find_columns() does; raise TypeError for other objects."""
+def columns_of(table: Any, name: str, fields: Iterable[Tuple[Any, ...]]) -> Dict[str, Any]:
+    """Return the columns of a table as find_columns() does; raise TypeError for other objects.
+
+    A field is described by a tuple that begins with its name and the name of its type.
+    """
     if isinstance(table, (list, tuple)) and not table:
         raise ValueError(f'{name} is empty, so its fields are unknown')
-    columns = find_columns(table, name)
+    columns = find_columns(table, name, [field[0] for field in fields if field[1] == 'json'])
     if columns is None:
         raise TypeError(f'{name} must be a dict of values by field, a list of dicts, a pandas '
                         f'DataFrame, the arrays of an .npz file or an Arrow table, not '
@@ -127,15 +130,16 @@ def columns_of(table: Any, name: str) -> Dict[str, Any]:
     return columns
 
 
-def _of_series(series: Any) -> Any:
+def _of_series(series: Any, is_json: bool) -> Any:
     """Return an array, or a list if values are missing (None in the list) or are objects.
 
-    The text of a column that can only contain text becomes UTF-8, as in an Arrow table.
+    The text of a column that can only contain text becomes UTF-8, as in an Arrow table. For a JSON
+    field, it stays a str, which is a value, as in a list.
     """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind != 'O':
         return series.to_numpy()
     text = _class('pandas', 'StringDtype')
-    if text is not None and isinstance(series.dtype, text):
+    if text is not None and isinstance(series.dtype, text) and not is_json:
         return [None if missing else value.encode()
                 for value, missing in zip(series, series.isna())]
     return [None if missing else value for value, missing in zip(series, series.isna())]

@@ -123,6 +123,18 @@ def test_json_batches_are_written_back(tmp_path):
     assert lx.open(tmp_path / 'copy')['x'][:] == [{'b': 1}, 'b', *VALUES[2:], [1], {}]
 
 
+def test_json_fields_take_strs_of_pandas_as_values(tmp_path):
+    pandas = pytest.importorskip('pandas')
+    texts = ['plain', '[1]', None]
+    for i, kind in enumerate(['object', 'string']):
+        frame = pandas.DataFrame({'j': pandas.Series(texts, dtype=kind),
+                                  'b': pandas.Series(texts, dtype='string')})
+        with lx.create(tmp_path / str(i), {'j': lx.Field('json'), 'b': lx.Field(bytes)}) as writer:
+            writer.extend(frame)
+        ds = lx.open(tmp_path / str(i))
+        assert ds['j'][:] == texts and ds['b'][:] == [b'plain', b'[1]', None]
+
+
 @pytest.mark.parametrize('value, error, message', [
     (b'{"a": 1,}', ValueError, r"field 'x'.*JSON.*byte 8"),
     (b'', ValueError, "field 'x'.*JSON"),
