@@ -67,23 +67,13 @@ static PyObject *source_get_length(PyObject *object, void *ignored)
     return PyLong_FromUnsignedLongLong(lx_source_get_length(((lxpy_source *)object)->handle));
 }
 
-/** Returns the name, dtype and shape of a column. The dtype is None if values vary in length, and
- * the name of the type if it needs ml_dtypes, which is not installed. */
-static PyObject *describe_column(lxpy_state *state, const lx_column_info *column)
+/** Returns the name, the name of the type, and the shape of a column. */
+static PyObject *describe_column(const lx_column_info *column)
 {
-    PyObject *dtype = column->size != LX_NONE ? Py_XNewRef(lxpy_dtype(state, column->dtype))
-                                              : Py_NewRef(Py_None);
-    if (dtype == NULL && PyErr_ExceptionMatches(PyExc_ImportError)) {
-        PyErr_Clear(); /* the user may not need this column */
-        dtype = PyUnicode_FromString(lx_dtype_get_name(column->dtype));
-    }
     PyObject *shape = lxpy_shape_new(LX_NONE, column->shape, column->ndim);
-    if (dtype == NULL || shape == NULL) {
-        Py_XDECREF(dtype);
-        Py_XDECREF(shape);
-        return NULL;
-    }
-    return Py_BuildValue("(sNN)", column->name, dtype, shape);
+    return shape != NULL
+               ? Py_BuildValue("(ssN)", column->name, lx_dtype_get_name(column->dtype), shape)
+               : NULL;
 }
 
 static PyObject *source_get_columns(PyObject *object, void *ignored)
@@ -93,7 +83,7 @@ static PyObject *source_get_columns(PyObject *object, void *ignored)
     PyObject *columns = PyTuple_New((Py_ssize_t)count);
     (void)ignored;
     for (size_t i = 0; columns != NULL && i < count; i++) {
-        PyObject *one = describe_column(self->state, lx_source_get_column(self->handle, i));
+        PyObject *one = describe_column(lx_source_get_column(self->handle, i));
         if (one == NULL)
             Py_CLEAR(columns);
         else
@@ -104,7 +94,7 @@ static PyObject *source_get_columns(PyObject *object, void *ignored)
 
 static PyGetSetDef source_getset[] = {
     {"length", source_get_length, NULL, "The number of records.", NULL},
-    {"columns", source_get_columns, NULL, "The (name, dtype, record shape) of each column.", NULL},
+    {"columns", source_get_columns, NULL, "The (name, type name, shape) of each column.", NULL},
     {NULL},
 };
 

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _core
 
-__all__ = ['BYTE_STRINGS', 'array_type', 'describe_type', 'find_dtype', 'resolve', 'type_name']
+__all__ = ['BYTE_STRINGS', 'array_type', 'describe_type', 'find_dtype', 'type_name',
+           'varies']
 
 # The types whose values are byte strings, and what stands for them in a Field.
 BYTE_STRINGS: Dict[str, Union[type, str]] = {'bytes': bytes, 'str': str, 'json': 'json',
@@ -33,9 +34,9 @@ def find_dtype(name: str) -> np.dtype[Any]:
     return _found.setdefault(name, np.dtype(getattr(ml_dtypes, name)))
 
 
-def resolve(dtype: Union[np.dtype[Any], str]) -> np.dtype[Any]:
-    """Return the dtype of a column, which is a name if importing the extension found no dtype."""
-    return find_dtype(dtype) if isinstance(dtype, str) else dtype
+def varies(name: str, shape: Tuple[Any, ...]) -> bool:
+    """Return whether values of a type and a shape vary in length."""
+    return name in BYTE_STRINGS or shape[:1] == (None,)
 
 
 def array_type(dtype: np.dtype[Any]) -> Optional[str]:

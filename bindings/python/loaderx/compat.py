@@ -26,7 +26,7 @@ from . import _core
 from ._check import UINT64_MAX, natural
 from ._progress import open_bar
 from ._replacement import replacing
-from ._types import array_type, resolve
+from ._types import array_type, find_dtype, varies
 from .sources.records import BatchReadable
 from .sources.compared import ComparedByValue
 from .sources import Dataset
@@ -56,9 +56,9 @@ def identity(pair: _Pair) -> _Pair:
 # ---- converter
 
 
-def _size(dtype: Any, shape: Tuple[int, ...]) -> int:
+def _size(dtype: np.dtype[Any], shape: Tuple[int, ...]) -> int:
     """Return the size of a record in bytes."""
-    return int(resolve(dtype).itemsize) * math.prod(shape)
+    return dtype.itemsize * math.prod(shape)
 
 
 def _write(array: np.ndarray[Any, Any], directory: str, shown: str) -> None:
@@ -279,8 +279,8 @@ class DataLoader(Loader):
         source = zip_sources((dataset, labelset), PLACES, ('dataset', 'labelset'))
         if source.length == 0:
             raise ValueError('dataset must not be empty: batches are always full')
-        for name, dtype, _ in source.columns:
-            if dtype is None:
+        for name, kind, shape in source.columns:
+            if varies(kind, shape):
                 raise ValueError(f'the records of {name!r} vary in length, which this class does '
                                  'not support: use a Loader')
         round_ = Sequential(n=source.length) if mode == 0 else Shuffle(n=source.length, seed=seed)
@@ -288,7 +288,8 @@ class DataLoader(Loader):
         # practically endless epoch.
         order = Repeat(round_, _POSITIONS // source.length)
         order._epoch = source.length
-        ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
+        size = sum(_size(find_dtype(kind), shape) for _, kind, shape in source.columns)
+        ahead = prefetch_size * batch_size * size
         return super().__new__(
             cls, dict(zip(PLACES, (dataset, labelset))), batch_size=batch_size, order=order,
             epochs=None, rank=0, world=1, threads=num_workers,

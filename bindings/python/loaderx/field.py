@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, Optional, Tuple, Union
 import numpy as np
 
 from ._check import natural
-from ._types import BYTE_STRINGS, describe_type, type_name
+from ._types import BYTE_STRINGS, describe_type, type_name, varies
 
 COMPRESSIONS = ('raw', 'flate', 'zstd')
 _LEVELS = {'flate': 9, 'zstd': 22}
@@ -102,7 +102,7 @@ class Field:
     @property
     def varies(self) -> bool:
         """Whether values vary in length."""
-        return self._type in BYTE_STRINGS or self._shape[:1] == (None,)
+        return varies(self._type, self._shape)
 
     @property
     def compress(self) -> str:

@@ -18,7 +18,7 @@ from ._missing import missing_rules
 from ._output_names import choose_output
 from ._outputs import Output
 from ._passes import Passes
-from ._types import resolve
+from ._types import find_dtype, varies
 from .batch import Batch, register_batches
 from .errors import LoaderxError
 from .orders import Budgeted, Order, Sequential
@@ -34,11 +34,11 @@ _Self = TypeVar('_Self', bound='Loader')
 
 def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tuple[str, ...]:
     """Check that the fields exist; return the names of the columns to read."""
-    shapes = {name: dtype for name, dtype, _ in source.columns}
+    known = [name for name, _, _ in source.columns]
     if isinstance(fields, (str, bytes)):
         raise TypeError(f'fields must be a list of names, not the single name {fields!r}')
     if fields is None:
-        names = tuple(shapes)
+        names = tuple(known)
     else:
         try:
             names = tuple(fields)
@@ -51,9 +51,9 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
     for i, name in enumerate(names):
         if not isinstance(name, str):
             raise TypeError(f'fields must be names (str), not {type(name).__name__}')
-        if name not in shapes:
-            known = ', '.join(shapes) or 'no fields'
-            raise ValueError(f'fields: {name!r} not found: the source has {known}')
+        if name not in known:
+            raise ValueError(f'fields: {name!r} not found: the source has '
+                             f'{", ".join(known) or "no fields"}')
         if name in names[:i]:
             raise ValueError(f'fields: {name!r} is listed twice')
     return names
@@ -359,9 +359,10 @@ class Loader:
         count = 0 if epochs is None else natural('epochs', epochs, minimum=1)
         ends = order._is_run and count != 0
         end = min(count * order_core.length, UINT64_MAX) if ends else UINT64_MAX
-        columns = {name: (resolve(dtype), shape) for name, dtype, shape in core.columns
-                   if name in names and dtype is not None}
-        varying = [name for name, dtype, _ in core.columns if name in names and dtype is None]
+        chosen = [column for column in core.columns if column[0] in names]
+        columns = {name: (find_dtype(kind), shape) for name, kind, shape in chosen
+                   if not varies(kind, shape)}
+        varying = [name for name, kind, shape in chosen if varies(kind, shape)]
         forms = choose_forms(ragged, varying, names)
         for name, form in forms.items():
             output.check_varying(name, form)

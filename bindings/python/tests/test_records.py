@@ -383,3 +383,22 @@ def test_the_preview_of_combined_datasets_reads_no_large_values(tmp_path):
         page = lx.SubsetDataset(lx.ConcatDataset([ds, ds]), [2, 3])._repr_html_()
     assert 'short' in page and '36,000 bytes' in page and 'longlong' not in page
     assert page.count('9,000 bytes') == 2
+
+
+def test_combined_datasets_have_the_types_of_their_fields(tmp_path):
+    fields = {'text': lx.Field(str), 'j': lx.Field('json'), 'image': lx.Field('image'),
+              'raw': lx.Field(bytes), 'boxes': lx.Field('float32', (None, 4)),
+              'times': lx.Field('datetime64[s]', (None,)), 'x': lx.Field('int8', (2,))}
+    with lx.create(tmp_path / 'd', fields) as writer:
+        for i in range(3):
+            writer.append(text=str(i), j=[i], image=b'', raw=b'r', boxes=np.ones((i, 4), 'f4'),
+                          times=['2024-01-01'] * i, x=[i, i])
+    ds = lx.open(tmp_path / 'd')
+    for one in (lx.ConcatDataset([ds, ds]), lx.SubsetDataset(ds, [2, 1]), ds.where([True] * 3),
+                lx.SubsetDataset(lx.ConcatDataset([ds, ds]), [0, 4])):
+        assert dict(one.fields) == fields
+        for name, field in fields.items():
+            assert one[name].field == field and one[name].dtype == ds[name].dtype
+        assert one['text'][:2] == [record['text'] for record in (one[0], one[1])]
+        assert one['boxes'][0].shape == one[0]['boxes'].shape and one['j'][0] == one[0]['j']
+        assert 'boxes' in one._repr_html_()

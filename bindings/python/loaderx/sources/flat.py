@@ -10,6 +10,7 @@ from typing import Any, Dict
 import numpy as np
 
 from .. import _core
+from .._types import find_dtype
 from .records import Records
 
 __all__ = ['FlatDataset']
@@ -63,5 +64,5 @@ class FlatDataset(Records):
         return functools.partial(FlatDataset, **self._more), self._arguments
 
     def __repr__(self) -> str:
-        name, dtype, shape = self._source.columns[0]
-        return f'FlatDataset({self.path!r}, {dtype!r}, {shape!r})'
+        _, kind, shape = self._source.columns[0]
+        return f'FlatDataset({self.path!r}, {find_dtype(kind)!r}, {shape!r})'

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _core
 from .._tables import is_tensor, to_array
+from .._types import varies
 from ..field import Field
 from .column import Column
 from .preview import preview
@@ -115,9 +116,11 @@ class Records(Concatenable):
 
     @property
     def fields(self) -> Dict[str, Field]:
-        """The fields by name: those of the records or, if these are arrays, the field ``data``."""
-        return {name: Field(bytes if dtype is None else dtype, shape)
-                for name, dtype, shape in self._source.columns}
+        """The fields by name: those of the records or, if these are arrays, the field ``data``.
+
+        Their compression is not known: it may differ between datasets that are concatenated.
+        """
+        return {name: Field(kind, shape) for name, kind, shape in self._source.columns}
 
     def keys(self) -> KeysView[str]:
         """Return the names of the fields, so that ``dict()`` makes a dict of their columns."""
@@ -188,7 +191,7 @@ class Records(Concatenable):
         return self._read_together(indices)
 
     def _read_together(self, indices: Sequence[int]) -> List[Any]:
-        if any(dtype is None for _, dtype, _ in self._source.columns):
+        if any(varies(kind, shape) for _, kind, shape in self._source.columns):
             return self._read_from_parts(indices)
         positions = positions_of(indices)
         lacking: Dict[str, Any] = {}
@@ -222,16 +225,16 @@ class Records(Concatenable):
 
     def _get(self, name: str, key: Any) -> Any:
         """Return the value of a field at an index, or the values at several indices."""
-        varies = self.fields[name].varies
+        field = self.fields[name]
         if not selects_several(key):
             place, = resolved([key], len(self)).tolist()
-            if varies:
+            if field.varies:
                 part, place = self._part_at(place)
                 return part._get(name, place)
             lacking: Dict[str, Any] = {}
             values = self._source.gather([place], (name,), lacking)[name]
             return None if name in lacking and not lacking[name][0] else values[0]
-        if not varies:
+        if not field.varies:
             return self.gather(key, (name,))[name]
         return [self._get(name, place) for place in self._places(key)]
 
@@ -246,7 +249,8 @@ class Records(Concatenable):
     def _sizes(self, name: str, places: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the sizes of values in bytes, without reading them; -1 for a missing value."""
         field = self.fields[name]
-        size = 0 if field.varies else np.dtype(field.dtype).itemsize * math.prod(field.shape)
+        shape = cast(Tuple[int, ...], field.shape)    # unless it varies
+        size = 0 if field.varies else np.dtype(field.dtype).itemsize * math.prod(shape)
         return np.full(len(places), size, np.int64)
 
 

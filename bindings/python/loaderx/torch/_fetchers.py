@@ -13,6 +13,7 @@ from torch.utils import data
 from .. import _core
 from .._tables import is_frame
 from .._tensors import to_tensor
+from .._types import varies
 from ..sources.records import Records
 from ..sources import Dataset, NPDataset
 from ..sources.source import as_source, core_of, describe
@@ -84,7 +85,7 @@ def is_ours(dataset: Any) -> bool:
 def find_source(dataset: Any) -> Optional[Found]:
     """Return the source of a loaderx dataset, or None if it must be read record by record."""
     found = _find(dataset)
-    if found is None or any(dtype is None for _, dtype, _ in found[0].columns):
+    if found is None or any(varies(kind, shape) for _, kind, shape in found[0].columns):
         return None
     return found
 
