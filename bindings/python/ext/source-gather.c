@@ -27,8 +27,9 @@ static int add_target(lxpy_state *state, PyObject *arrays, const lx_column_info 
     lxpy_target made = {NULL, {0}};
     if (column->size == LX_NONE) {
         PyErr_Format(PyExc_TypeError,
-                     "the records of field '%s' vary in length: read them through the Dataset",
-                     column->name);
+                     "the records of field '%s' vary in length: index the column, "
+                     "ds['%s'][...], or use a Loader",
+                     column->name, column->name);
         return -1;
     }
     PyObject *shape = lxpy_shape_new(rows, column->shape, column->ndim);

@@ -402,3 +402,6 @@ def test_combined_datasets_have_the_types_of_their_fields(tmp_path):
         assert one['text'][:2] == [record['text'] for record in (one[0], one[1])]
         assert one['boxes'][0].shape == one[0]['boxes'].shape and one['j'][0] == one[0]['j']
         assert 'boxes' in one._repr_html_()
+        with pytest.raises(TypeError, match=r"'text' vary in length: index the column, ds\['text'\]"
+                                            r'\[\.\.\.\], or use a Loader'):
+            one[:2]
