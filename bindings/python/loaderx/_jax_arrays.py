@@ -44,11 +44,12 @@ class Arrays(Output):
                          f'choose a different batch_size, or drop_last=True or a Padded order '
                          f'if the last batch has that shape ({reason})')
 
+    def check_dtype(self, name: str, dtype: np.dtype[Any]) -> None:
+        if dtype.kind == 'M':
+            raise ValueError(f'JAX does not support {dtype}, the dtype of {name!r}: choose '
+                             'other fields, or convert this field in a transform')
+
     def check(self, shapes: Shapes, sizes: Sizes) -> None:
-        for name, (dtype, _) in shapes.items():
-            if dtype.kind == 'M':
-                raise ValueError(f'JAX does not support {dtype}, the dtype of {name!r}: choose '
-                                 'other fields, or convert this field in a transform')
         if self._sharding is None:
             return
         for name, (_, shape) in shapes.items():

@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, Union
 
 import numpy as np
 
-from ._outputs import Output, Shapes, Sizes, convert_arrays
+from ._outputs import Output, convert_arrays
 from ._tensors import to_tensor
 
 __all__ = ['choose_output']
@@ -26,15 +26,14 @@ class _Tensors(Output):
             raise ImportError("out='torch' needs PyTorch: install torch",
                               name='torch') from None
 
-    def check(self, shapes: Shapes, sizes: Sizes) -> None:
-        for name, (dtype, _) in shapes.items():
-            try:
-                to_tensor(np.empty(0, dtype))
-            except TypeError:
-                raise ValueError(
-                    f"out='torch': the installed torch does not support {dtype}, the dtype of "
-                    f'{name!r}: choose other fields, or convert this field in a transform'
-                ) from None
+    def check_dtype(self, name: str, dtype: np.dtype[Any]) -> None:
+        try:
+            to_tensor(np.empty(0, dtype))
+        except TypeError:
+            raise ValueError(
+                f"out='torch': the installed torch does not support {dtype}, the dtype of "
+                f'{name!r}: choose other fields, or convert this field in a transform'
+            ) from None
 
     def convert(self, batch: Any) -> Any:
         return convert_arrays(batch, to_tensor)

@@ -22,6 +22,12 @@ Sizes = Sequence[Tuple[int, int]]
 class Output:
     """The last step in preparing a batch; it runs on the thread that prepares the batch."""
 
+    def check_dtype(self, name: str, dtype: np.dtype[Any]) -> None:
+        """Raise an error if arrays of a field's dtype cannot be converted.
+
+        The loader does not call this method if it has a transform.
+        """
+
     def check(self, shapes: Shapes, sizes: Sizes) -> None:
         """Raise an error if batches with these fields and sizes cannot be converted.
 

@@ -18,7 +18,7 @@ from ._missing import missing_rules
 from ._output_names import choose_output
 from ._outputs import Output
 from ._passes import Passes
-from ._types import find_dtype, varies
+from ._types import BYTE_STRINGS, find_dtype, varies
 from .batch import Batch, register_batches
 from .errors import LoaderxError
 from .orders import Budgeted, Order, Sequential
@@ -367,6 +367,9 @@ class Loader:
         for name, form in forms.items():
             output.check_varying(name, form)
         if transform is None:
+            for name, kind, _ in chosen:
+                if kind not in BYTE_STRINGS:
+                    output.check_dtype(name, find_dtype(kind))
             output.check(columns, _sizes(
                 order_core.length, None if isinstance(order, Budgeted) else batch_size or 1, rank,
                 world, 'dropped' if drop_last else 'uneven' if uneven else 'padded'))

@@ -363,6 +363,17 @@ def test_jax_sees_small_floats(tmp_path, small, name):
         assert batch['x'].dtype == getattr(jnp, name) and batch['x'].tolist() == values.tolist()
 
 
+@pytest.mark.parametrize('ragged', ['ragged', 'list', lx.Pad('NaT')])
+@pytest.mark.parametrize('out', ['torch', 'jax'])
+def test_libraries_without_times_say_so_of_ragged_times(tmp_path, out, ragged):
+    pytest.importorskip(out)
+    ds = stored(tmp_path / 'd', lx.Field('datetime64[s]', (None,)), [['2024-01-02'], []])
+    with pytest.raises(ValueError, match=r"datetime64\[s\], the dtype of 'x': .*in a transform"):
+        lx.Loader(ds, out=out, ragged=ragged)
+    made = next(lx.Loader(ds, out=out, ragged=ragged, transform=lambda batch: {'x': np.arange(3)}))
+    assert made['x'].tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize('out', ['torch', 'jax'])
 def test_libraries_without_times_say_so(tmp_path, out):
     pytest.importorskip(out)
