@@ -25,7 +25,7 @@ def imported(folder, source, **options):
 
 def values(ds, name):
     """Return the values of a field as Python objects."""
-    return [None if value is None else value if isinstance(value, bytes) else value.tolist()
+    return [None if value is None else value if isinstance(value, (bytes, str)) else value.tolist()
             for value in ds[name]]
 
 
@@ -38,10 +38,8 @@ COLUMNS = {
     'uint64': (pa.array([0, None, 2**64 - 1, 7], pa.uint64()), lx.Field('uint64'), None),
     'float16': (pa.array(np.array([1, -2, 3, np.inf], np.float16)), lx.Field('float16'), None),
     'float64': (pa.array([1.5, None, -0.0, 1e300]), lx.Field('float64'), None),
-    'string': (pa.array(['a', None, '', 'Zürich']), lx.Field(bytes),
-               [b'a', None, b'', 'Zürich'.encode()]),
-    'large_string': (pa.array(['x' * 100, '', None, 'y'], pa.large_string()), lx.Field(bytes),
-                     [b'x' * 100, b'', None, b'y']),
+    'string': (pa.array(['a', None, '', 'Zürich']), lx.Field(str), None),
+    'large_string': (pa.array(['x' * 100, '', None, 'y'], pa.large_string()), lx.Field(str), None),
     'binary': (pa.array([b'\0', None, b'', b'ab']), lx.Field(bytes), None),
     'large_binary': (pa.array([b'\0', None, b'', b'ab'], pa.large_binary()), lx.Field(bytes), None),
     'fixed_binary': (pa.array([b'abcd', None, b'0123', b'wxyz'], pa.binary(4)), lx.Field(bytes),
@@ -52,12 +50,11 @@ COLUMNS = {
                         pa.list_(pa.list_(pa.int16(), 2), 2)), lx.Field('int16', (2, 2)), None),
     'flags': (pa.array([[True, False, True], None, [False] * 3, [True] * 3],
                        pa.list_(pa.bool_(), 3)), lx.Field('bool', (3,)), None),
-    'category': (pa.array(['red', 'blue', None, 'red']).dictionary_encode(), lx.Field(bytes),
-                 [b'red', b'blue', None, b'red']),
+    'category': (pa.array(['red', 'blue', None, 'red']).dictionary_encode(), lx.Field(str), None),
     'numbers': (pa.array([7, 8, None, 7], pa.int16()).dictionary_encode(), lx.Field('int16'), None),
     'timestamp': (pa.array([MOMENT, None, MOMENT, MOMENT], pa.timestamp('ms', 'UTC')),
-                  lx.Field('int64'), [1773500966000, None, 1773500966000, 1773500966000]),
-    'date': (pa.array([DAY, None, DAY, DAY]), lx.Field('int64'), [20526, None, 20526, 20526]),
+                  lx.Field('datetime64[ms]'), [MOMENT, None, MOMENT, MOMENT]),
+    'date': (pa.array([DAY, None, DAY, DAY]), lx.Field('datetime64[D]'), None),
     'time': (pa.array([1, None, 3, 4], pa.time32('s')), lx.Field('int64'), [1, None, 3, 4]),
     'duration': (pa.array([1, None, -3, 4], pa.duration('ns')), lx.Field('int64'),
                  [1, None, -3, 4]),
@@ -68,7 +65,7 @@ if hasattr(pa, 'string_view'):
     for view, text in ((pa.string_view(), str), (pa.binary_view(), bytes)):
         long = [b'x' * 40, b'short', None, b'']
         made = [one if one is None or text is bytes else one.decode() for one in long]
-        COLUMNS[str(view)] = pa.array(made, view), lx.Field(bytes), long
+        COLUMNS[str(view)] = pa.array(made, view), lx.Field(text), None
 
 
 @pytest.mark.parametrize('name', COLUMNS)
@@ -106,7 +103,7 @@ def test_all_types_at_once(tmp_path):
 def test_dictionaries_that_differ_between_chunks(tmp_path):
     chunks = [pa.array(texts).dictionary_encode() for texts in (['a', 'b'], ['c'], [None, 'b'])]
     ds = imported(tmp_path, pa.table({'x': pa.chunked_array(chunks)}))
-    assert values(ds, 'x') == [b'a', b'b', b'c', None, b'b']
+    assert values(ds, 'x') == ['a', 'b', 'c', None, 'b']
 
 
 def test_columns_become_wider_fields(tmp_path):
@@ -142,7 +139,6 @@ def test_errors_count_the_rows_of_all_batches(tmp_path):
 
 @pytest.mark.parametrize('column, said', [
     ([{'a': 1}], 'struct'),
-    ([[1], [2, 3]], 'lists that vary in length'),
     ([['a']], 'lists of the Arrow type string'),
     ([decimal.Decimal('1.5')], 'decimal'),
     ([None], 'only nulls'),
@@ -223,7 +219,7 @@ def test_files(suffix, tmp_path):
     for source in (path, str(path)):
         ds = imported(tmp_path, source, columns=['x', 'text'])
         assert list(ds.fields) == ['x', 'text']
-        assert values(ds, 'text') == [b'a', None, b'c'] and values(ds, 'x') == [1, 2, 3]
+        assert values(ds, 'text') == ['a', None, 'c'] and values(ds, 'x') == [1, 2, 3]
     with pytest.raises(lx.LoaderxError, match="field 'struct'"):
         imported(tmp_path, path)
     with pytest.raises(ValueError, match="columns: 'y' not found"):
@@ -264,8 +260,8 @@ def test_polars(tmp_path):
         'color': pl.Series(['red', 'blue', 'red'], dtype=pl.Categorical),
         'pair': pl.Series([[1, 2], [3, 4], [5, 6]], dtype=pl.Array(pl.Int32, 2))})
     ds = imported(tmp_path, frame)
-    assert values(ds, 'x') == [1, None, 3] and values(ds, 'text') == [b'a', b'b' * 50, None]
-    assert values(ds, 'color') == [b'red', b'blue', b'red']
+    assert values(ds, 'x') == [1, None, 3] and values(ds, 'text') == ['a', 'b' * 50, None]
+    assert values(ds, 'color') == ['red', 'blue', 'red']
     assert ds['pair'][:].tolist() == [[1, 2], [3, 4], [5, 6]]
     back = pl.DataFrame(ds.to_arrow([2, 0]))
     assert back['x'].to_list() == [3, 1] and back['pair'].to_list() == [[5, 6], [1, 2]]
@@ -277,7 +273,7 @@ def test_pandas(tmp_path):
     if not hasattr(frame, '__arrow_c_stream__'):
         pytest.skip('pandas is older than 2.2')
     ds = imported(tmp_path, frame)
-    assert values(ds, 'x') == [1, 2, 3] and values(ds, 'text') == [b'a', b'b', None]
+    assert values(ds, 'x') == [1, 2, 3] and values(ds, 'text') == ['a', 'b', None]
     with lx.create(tmp_path / 'd', {'x': lx.Field('float64'), 'text': lx.Field(bytes)}) as writer:
         frame = pd.DataFrame({'x': [1, np.nan], 'text': pd.array(['a', None], 'string')})
         writer.extend(frame)    # column by column: NaN is a number
@@ -291,7 +287,7 @@ def test_duckdb(tmp_path):
     if not hasattr(relation, '__arrow_c_stream__'):
         pytest.skip('this DuckDB exports no Arrow streams')
     ds = imported(tmp_path, relation)
-    assert len(ds) == 5000 and ds[4999] == {'x': 4999, 'text': b'v4999'}
+    assert len(ds) == 5000 and ds[4999] == {'x': 4999, 'text': 'v4999'}
 
 
 def test_hugging_face(tmp_path):
@@ -302,7 +298,7 @@ def test_hugging_face(tmp_path):
     for source in (made, chosen):
         ds = imported(tmp_path, source)
         assert values(ds, 'x') == source['x'][:]
-        assert values(ds, 'text') == [text.encode() for text in source['text'][:]]
+        assert values(ds, 'text') == list(source['text'][:])
     with lx.open(ds.path, 'a') as writer:
         assert writer.extend(chosen) == 1250
 
