@@ -190,7 +190,8 @@ class Ragged:
         loader returns a NumPy array, whatever its `out`.
     item : type, optional
         `bytes` or `str` if values are such objects, of which `values` holds the bytes or the UTF-8;
-        None: they are arrays.
+        None: they are arrays. A writer stores either in a JSON field as the JSON texts that they
+        are in a batch; strs in a list are values, which it encodes.
 
     Examples
     --------
