@@ -214,8 +214,8 @@ START_TEST(names_another_order_or_source)
     expect_mismatch(
         numbers, 1,
         "source.length\" is 19 in the state, but 20 here: to continue with the first 19 "
-        "records, pass only those, such as array[:19] in Python, or start without the "
-        "state");
+        "records, pass only those, such as array[:19] in Python or a file that ends after "
+        "them, or start without the state");
 }
 END_TEST
 

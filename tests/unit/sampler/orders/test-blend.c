@@ -347,7 +347,7 @@ START_TEST(states_distinguish_mixtures)
                       "but \"0.25\" here");
     expect_difference(&setup, blend(&part, LX_EXHAUSTED_REPEAT, 18), "order.parts[1].length");
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_REPEAT, 19), "order.length");
-    expect_difference(&setup, blend(&same, LX_EXHAUSTED_STOP, 13), "order.length");
+    expect_difference(&setup, blend(&same, LX_EXHAUSTED_STOP, 13), "order.exhausted");
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_REDISTRIBUTE, 18), "order.exhausted");
     unit_ok(lx_mixture_add_phase(same.mixture, 17, later, 2, &error));
     expect_difference(&setup, blend(&same, LX_EXHAUSTED_REPEAT, 18), "order.weightings[1]");
