@@ -229,7 +229,8 @@ START_TEST(live_and_dead_bytes_are_counted_by_chunk)
     ck_assert_uint_eq(payloads, totals.live_payloads);
     ck_assert_uint_eq(bytes, totals.live_bytes);
     ck_assert_uint_eq(totals.live_payloads, totals.payloads - 1);
-    ck_assert_uint_gt(totals.dead_bytes, 0);
+    /* The values left may need more padding in their new places than the dead one occupied. */
+    ck_assert_uint_le(totals.dead_bytes, totals.chunk_bytes - totals.live_bytes);
     unit_fails(lx_dataset_stat_chunks(dataset, infos, 2, &again, &error), LX_ERR_LIMIT);
     ck_assert_uint_eq(again, count);
     unit_ok(lx_dataset_stat_chunks(dataset, NULL, 0, &again, &error));
