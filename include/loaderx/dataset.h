@@ -39,7 +39,8 @@ typedef enum lx_verify_policy {
 typedef enum lx_damage_policy {
     LX_DAMAGE_RAISE = 0, /**< The call fails with #LX_ERR_CORRUPT; the default. */
     LX_DAMAGE_ZEROS = 1, /**< The value is read as if it were missing: zeros in a dense field, no
-                              bytes in a #LX_BYTES field, and no slice in a view. */
+                              bytes if the size of values varies, and no slice in a
+                              view. */
     LX_DAMAGE_SKIP = 2   /**< Loaders only: the record is left out of the batch. */
 } lx_damage_policy;
 
@@ -304,8 +305,8 @@ LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *id
  * @retval LX_ERR_CORRUPT      A record is damaged; the error reports the field, record, file and
  *                             offset. The dataset stays usable; the bytes at @p out are undefined.
  * @retval LX_ERR_UNSUPPORTED  This library cannot decompress a record.
- * @retval LX_ERR_ARGUMENT     The field does not exist or is a #LX_BYTES field, @p stride is too
- *                             small, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT     The field does not exist, the size of its values varies, @p stride is
+ *                             too small, or a pointer is NULL.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM        Out of memory.
  * @return Otherwise, if @p dataset is live, any status that lx_dataset_refresh() returns.
@@ -327,7 +328,7 @@ LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint
  *                      #LX_DAMAGE_ZEROS, has a damaged value; otherwise 1. May be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @return Any status that lx_dataset_gather() returns, except that a #LX_BYTES field is allowed.
+ * @return Any status that lx_dataset_gather() returns, except that any field is allowed.
  */
 LX_API lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                       size_t count, uint64_t *offsets, uint8_t *present,
@@ -494,8 +495,8 @@ LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t 
 
 /**
  * Finds the records that have a damaged value. Regardless of the dataset's options, the call checks
- * the entries and checksums of all requested values, and decompresses them. It does not affect the
- * counts of lx_dataset_get_stats().
+ * the entries, the checksums, and the UTF-8 or JSON of all requested values, and decompresses them.
+ * It does not affect the counts of lx_dataset_get_stats().
  *
  * @param[in]  dataset      The dataset.
  * @param[in]  fields       @p field_count positions in the schema; NULL for all fields.

@@ -47,12 +47,12 @@ typedef struct lx_verify_result {
 
 /**
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
- * decompresses it. A missing value is damage if its field is marked as having none. The call also
- * checks that each chunk file exists, even if the file contains no live values. For a sealed
- * dataset, it also checks the checksums of the tables and the exact lengths of all files.
- * lx_dataset_repair() finds the same damage. A value that cannot be read from the disk (EIO) counts
- * as damaged. If the library was built without libzstd, compressed values of zstd fields are
- * checked only against their checksums.
+ * decompresses it. A value of type #LX_STR or #LX_JSON must be valid UTF-8 or JSON. A missing value
+ * is damage if its field is marked as having none. The call also checks that each chunk file
+ * exists, even if the file contains no live values. For a sealed dataset, it also checks the
+ * checksums of the tables and the exact lengths of all files. lx_dataset_repair() finds the same
+ * damage. A value that cannot be read from the disk (EIO) counts as damaged. If the library was
+ * built without libzstd, compressed values of zstd fields are checked only against their checksums.
  *
  * The readers of the dataset's executor check parts of the dataset in parallel. If the dataset has
  * no executor, the call opens one with one reader per CPU. The call prefetches the data, so the
@@ -477,8 +477,9 @@ typedef struct lx_export_result {
  *
  * @retval LX_OK             The file was written.
  * @retval LX_ERR_RANGE      An index is not less than the length; nothing was written.
- * @retval LX_ERR_ARGUMENT   The field does not exist or is a #LX_BYTES field, @p path is inside the
- *                           directory of a dataset, a suffix is set, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT   The field does not exist, the size of its values varies, @p path is
+ *                           inside the directory of a dataset, a suffix is set, or a pointer is
+ *                           NULL.
  * @retval LX_ERR_EXISTS     @p path exists and is not a regular file.
  * @retval LX_ERR_NOT_FOUND  The parent directory does not exist.
  * @retval LX_ERR_CORRUPT    A record is damaged; the error reports which one.
@@ -506,8 +507,8 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
  *
  * @retval LX_ERR_EXISTS     A file with the name of a record already exists.
  * @retval LX_ERR_NOT_FOUND  The parent directory of @p path does not exist.
- * @return Otherwise, any status that lx_dataset_export_npy() returns, except that a #LX_BYTES field
- *         and a suffix are allowed. Files that were written before a failure are kept.
+ * @return Otherwise, any status that lx_dataset_export_npy() returns, except that any field and a
+ *         suffix are allowed. Files that were written before a failure are kept.
  */
 LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const char *path,
                                          const lx_export_options *options, lx_export_result *result,
