@@ -6,12 +6,17 @@
 #include "../scratch.h"
 #include "loaders.h"
 
-/** A source of "label", the index, and of two columns of bytes, "text" and "note". */
+/** A note consists of items of three numbers of 2 bytes. */
+#define ITEM 6
+
+/** A source of "label", the index, of "text", whose records are byte strings, and of "note", whose
+ * records are ragged arrays. */
 struct texts {
     uint64_t length, most; /* most bytes of a text */
     uint64_t bad, bad_of;  /* texts whose index is bad modulo bad_of are damaged; 0: none */
     bool sizes_fail;       /* already when their size is read */
     bool decreasing;       /* offsets are wrong */
+    bool partial;          /* a note ends within an item */
     bool huge;             /* each column has almost 2^64 bytes */
 };
 
@@ -19,7 +24,8 @@ struct texts {
 static uint64_t size_of(const struct texts *texts, size_t column, uint64_t index)
 {
     uint8_t byte = byte_of(index, column + 7);
-    return byte % 4 == 0 ? 0 : byte == 255 ? texts->most : byte % (texts->most / 8 + 1);
+    uint64_t size = byte % 4 == 0 ? 0 : byte == 255 ? texts->most : byte % (texts->most / 8 + 1);
+    return column == 2 ? size / ITEM * ITEM : size;
 }
 
 static bool is_bad(const struct texts *texts, size_t column, uint64_t index)
@@ -45,9 +51,11 @@ static lx_status get_sizes(size_t column, const uint64_t *indices, size_t count,
         offsets[i + 1] = offsets[i] + size_of(texts, column, indices[i]);
     }
     if (texts->huge)
-        offsets[count] = UINT64_MAX - 10;
+        offsets[count] = UINT64_MAX / ITEM * ITEM;
     if (texts->decreasing)
         offsets[count / 2] = UINT64_MAX;
+    if (texts->partial && column == 2)
+        offsets[count]++;
     return LX_OK;
 }
 
@@ -82,22 +90,27 @@ static lx_source *texts_source(struct texts *texts)
 {
     static const source_functions functions = {
         .fill = fill, .sizes = get_sizes, .fill_bytes = fill_bytes};
-    static const lx_column_info columns[] = {{.name = "label", .dtype = LX_UINT64},
-                                             {.name = "text", .dtype = LX_BYTES},
-                                             {.name = "note", .dtype = LX_BYTES}};
+    static const uint64_t shape[] = {LX_NONE, 3};
+    static const lx_column_info columns[] = {
+        {.name = "label", .dtype = LX_UINT64},
+        {.name = "text", .dtype = LX_BYTES},
+        {.name = "note", .dtype = LX_UINT16, .ndim = 2, .shape = shape}};
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
     unit_ok(new_source(&functions, texts, texts->length, columns, 3, NULL, &source, &error));
     return source;
 }
 
-/** Checks a column of bytes: its values follow each other, in memory aligned to 64 bytes. */
+/** Checks a column that varies in size: its values follow each other, in memory aligned to 64 bytes. */
 static void check_column(const struct texts *texts, const lx_batch *batch, size_t position)
 {
     const lx_column *column = lx_batch_get_column(batch, position);
     const uint64_t *indices = lx_batch_get_indices(batch);
     size_t number = strcmp(column->name, "text") == 0 ? 1 : 2;
     ck_assert_uint_eq(column->size, LX_NONE);
+    ck_assert_uint_eq(column->item_size, number == 1 ? 1 : ITEM);
+    ck_assert_uint_eq(column->ndim, number == 1 ? 0 : 2);
+    ck_assert(number == 1 || (column->shape[0] == LX_NONE && column->shape[1] == 3));
     ck_assert_uint_eq((uintptr_t)column->data % 64, 0);
     ck_assert_uint_eq((uintptr_t)column->offsets % 64, 0);
     ck_assert_uint_eq(column->offsets[0], 0);
@@ -256,6 +269,13 @@ START_TEST(wrong_offsets_of_a_callback_are_an_error)
 }
 END_TEST
 
+START_TEST(a_value_that_ends_within_an_item_is_an_error)
+{
+    struct texts texts = {.length = 9, .most = 500, .partial = true};
+    first_failure(&texts, LX_ERR_CALLBACK);
+}
+END_TEST
+
 START_TEST(a_batch_of_too_many_bytes_is_an_error)
 {
     struct texts texts = {.length = 9, .most = 500, .huge = true};
@@ -362,6 +382,7 @@ END_TEST
 UNIT_MAIN("loader/varying-values", any_configuration_returns_the_bytes_of_its_records,
           statistics_count_the_bytes_of_varying_records, damaged_records_are_skipped_or_empty,
           a_batch_without_readable_records_repeats_one, damage_is_an_error_by_default,
-          wrong_offsets_of_a_callback_are_an_error, a_batch_of_too_many_bytes_is_an_error,
-          prefetching_stays_within_its_limit, combined_sources_read_the_bytes_of_their_parts,
+          wrong_offsets_of_a_callback_are_an_error, a_value_that_ends_within_an_item_is_an_error,
+          a_batch_of_too_many_bytes_is_an_error, prefetching_stays_within_its_limit,
+          combined_sources_read_the_bytes_of_their_parts,
           refuses_columns_and_arguments_of_the_wrong_kind)

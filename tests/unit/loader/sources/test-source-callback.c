@@ -50,6 +50,8 @@ END_TEST
 START_TEST(rejects_invalid_sources_without_releasing_them)
 {
     static const uint64_t huge[2] = {1ull << 40, 1ull << 40};
+    static const uint64_t ragged[] = {LX_NONE, 2}, twice_ragged[] = {LX_NONE, LX_NONE},
+                          inner[] = {2, LX_NONE}, empty[] = {LX_NONE, 0};
     static const char long_name[] =
         "a name of more than 64 bytes, which no column of any source may have, ever";
     const lx_column_info bad[] = {
@@ -62,6 +64,11 @@ START_TEST(rejects_invalid_sources_without_releasing_them)
         {.name = "a", .dtype = LX_FLOAT32, .ndim = 2, .shape = two, .size = 25},
         {.name = "a", .dtype = LX_FLOAT32, .ndim = 2, .shape = two, .size = LX_NONE},
         {.name = "a", .dtype = LX_INT8, .ndim = 2, .shape = huge},
+        {.name = "a", .dtype = LX_INT8, .ndim = 2, .shape = ragged}, /* without sizes */
+        {.name = "a", .dtype = LX_INT8, .ndim = 2, .shape = twice_ragged},
+        {.name = "a", .dtype = LX_INT8, .ndim = 2, .shape = inner},
+        {.name = "a", .dtype = LX_INT8, .ndim = 2, .shape = empty},
+        {.name = "a", .dtype = LX_STR, .ndim = 1, .shape = two},
         {.name = "a", .dtype = LX_INT8, .ndim = LX_MAX_NDIM + 1, .shape = two}};
     lx_error error = LX_ERROR_INIT;
     struct numbers user = {0};

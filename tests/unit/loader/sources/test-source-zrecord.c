@@ -18,7 +18,7 @@ static void write_dataset(void)
     lx_schema *schema = lx_schema_new();
     lx_writer *writer;
     unit_ok(lx_schema_add_field(schema, "label", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, "note", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
+    unit_ok(lx_schema_add_field(schema, "note", LX_STR, NULL, 0, LX_COMPRESSION_FLATE, &error));
     unit_ok(lx_schema_add_field(schema, "image", LX_UINT8, shape, 2, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     lx_schema_free(schema);
@@ -61,7 +61,7 @@ START_TEST(opens_a_directory_as_a_dataset)
     ck_assert_uint_eq(lx_source_get_column_count(source), 3);
     ck_assert_str_eq(lx_source_get_column(source, 1)->name, "note");
     ck_assert_uint_eq(lx_source_get_column(source, 1)->size, LX_NONE);
-    ck_assert_int_eq(lx_source_get_column(source, 1)->dtype, LX_BYTES);
+    ck_assert_int_eq(lx_source_get_column(source, 1)->dtype, LX_STR);
     ck_assert_uint_eq(lx_source_get_column(source, 2)->size, 10);
     ck_assert_uint_eq(lx_source_get_column(source, 2)->shape[1], 5);
     check_epoch(source, 0);

@@ -78,25 +78,16 @@ static void expect_dense(const uint64_t *shape, size_t ndim, lx_dtype dtype,
                          lx_compression compression, uint32_t missing)
 {
     enum { COUNT = 600 };
-    lx_error error = LX_ERROR_INIT;
     uint32_t lengths[COUNT];
-    uint64_t first = 0, each = 1;
+    uint64_t each = 1;
     size_t width = lx_dtype_get_size(dtype);
     char *scratch = scratch_make();
     lx_writer *writer = create("d", dtype, shape, ndim, compression);
     for (size_t i = 0; i < ndim; i++)
         each *= shape[i];
-    for (uint32_t i = 0; i < COUNT; i++) {
-        static const lx_value absent = {NULL, LX_NONE};
+    for (uint32_t i = 0; i < COUNT; i++)
         lengths[i] = missing != 0 && i % missing == 0 ? ABSENT : (uint32_t)each;
-        if (lengths[i] == ABSENT) {
-            unit_ok(lx_writer_append(writer, &absent, 1, NULL, &error));
-            continue;
-        }
-        append_document(writer, first, lengths[i], width);
-        first += each;
-    }
-    unit_ok(lx_writer_close(writer, &error));
+    write_documents(writer, lengths, COUNT, width);
     lx_tokens *tokens = open_field("d", LX_BYTES);
     ck_assert_int_eq(lx_tokens_get_dtype(tokens), dtype);
     expect_all(tokens, lengths, COUNT);
@@ -115,6 +106,27 @@ START_TEST(reads_dense_records_as_documents_of_one_length)
     expect_dense(NULL, 0, LX_UINT32, LX_COMPRESSION_RAW, 0);
     expect_dense(nothing, 2, LX_UINT16, LX_COMPRESSION_RAW, 0);
     expect_dense(small, 2, LX_UINT16, LX_COMPRESSION_RAW, 1);
+}
+END_TEST
+
+START_TEST(reads_ragged_records_as_documents)
+{
+    static const uint64_t shape[] = {LX_NONE, 2};
+    uint32_t lengths[300];
+    for (int kind = 0; kind < 4; kind++) {
+        char *scratch = scratch_make();
+        size_t count = draw_lengths(lengths, 300, kind);
+        lx_dtype dtype = kind % 2 != 0 ? LX_UINT16 : LX_INT32;
+        for (size_t i = 0; i < count; i++)
+            lengths[i] -= lengths[i] != ABSENT && kind > 1 ? lengths[i] % 2 : 0;
+        lx_writer *writer = create("d", dtype, shape, kind > 1 ? 2 : 1, LX_COMPRESSION_RAW);
+        write_documents(writer, lengths, count, lx_dtype_get_size(dtype));
+        lx_tokens *tokens = open_field("d", LX_BYTES);
+        ck_assert_int_eq(lx_tokens_get_dtype(tokens), dtype);
+        expect_all(tokens, lengths, count);
+        lx_tokens_unref(tokens);
+        scratch_remove(scratch);
+    }
 }
 END_TEST
 
@@ -504,9 +516,9 @@ START_TEST(reports_failed_allocations)
 END_TEST
 
 UNIT_MAIN("loader/token-field", matches_one_array_of_all_tokens,
-          reads_dense_records_as_documents_of_one_length, a_field_without_records_has_no_tokens,
-          samples_match_a_file_of_the_same_documents, later_writes_move_no_token,
-          a_state_identifies_the_documents_of_its_dataset,
+          reads_dense_records_as_documents_of_one_length, reads_ragged_records_as_documents,
+          a_field_without_records_has_no_tokens, samples_match_a_file_of_the_same_documents,
+          later_writes_move_no_token, a_state_identifies_the_documents_of_its_dataset,
           rejects_a_record_that_ends_within_a_token, reports_the_record_of_a_token_out_of_range,
           reports_damaged_records_and_reads_others, tolerates_writes_to_its_table,
           rejects_invalid_arguments, reports_failed_allocations)

@@ -45,12 +45,11 @@ static inline lx_writer *create(const char *path, lx_dtype dtype, const uint64_t
     return writer;
 }
 
-/** The dataset at @p path, with documents of these lengths. */
-static inline void write_field(const char *path, const uint32_t *lengths, size_t count,
-                               size_t width, lx_compression compression)
+/** Writes documents of these lengths, and closes the writer. */
+static inline void write_documents(lx_writer *writer, const uint32_t *lengths, size_t count,
+                                   size_t width)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_writer *writer = create(path, LX_BYTES, NULL, 0, compression);
     uint64_t first = 0;
     for (size_t i = 0; i < count; i++) {
         static const lx_value absent = {NULL, LX_NONE};
@@ -62,6 +61,13 @@ static inline void write_field(const char *path, const uint32_t *lengths, size_t
         first += lengths[i];
     }
     unit_ok(lx_writer_close(writer, &error));
+}
+
+/** The dataset at @p path, with documents of these lengths. */
+static inline void write_field(const char *path, const uint32_t *lengths, size_t count,
+                               size_t width, lx_compression compression)
+{
+    write_documents(create(path, LX_BYTES, NULL, 0, compression), lengths, count, width);
 }
 
 /** Moves all rows to the tables. */
