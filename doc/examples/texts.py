@@ -23,8 +23,8 @@ LENGTH = 128  # tokens of an input
 random = np.random.default_rng(1)
 words = np.array('the a cat dog house sees runs and or small large blue red quickly .'.split())
 texts = [' '.join(random.choice(words, random.integers(5, 200))) for _ in range(2000)]
-with lx.create('stories', {'text': lx.Field(bytes, compress='flate')}) as writer:
-    writer.extend(text=[text.encode() for text in texts])
+with lx.create('stories', {'text': lx.Field(str, compress='flate')}) as writer:
+    writer.extend(text=texts)
 
 tokenizer = Tokenizer(models.BPE())
 tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel()

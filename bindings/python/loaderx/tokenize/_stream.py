@@ -65,7 +65,7 @@ class TokenStream:
     sequence_length : int
         The number of tokens in an input.
     field : str, optional
-        The bytes field of a dataset, by default its only bytes field; or the key of the text in
+        The str or bytes field of a dataset, by default its only one; or the key of the text in
         dicts.
     separator : int or str, optional
         A token to insert after each document, given by ID or by name.

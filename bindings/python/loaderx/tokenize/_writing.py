@@ -47,7 +47,7 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
         The tokenizer, or the path of a ``tokenizer.json`` or of the directory that contains it. The
         tokenizer's truncation and padding settings are ignored.
     field : str, optional
-        The bytes field of the datasets; by default, the only bytes field.
+        The str or bytes field of the datasets; by default, the only one.
     key : str, optional
         The key of the text in each JSON line, which is an object; by default, ``'text'``.
     lines : bool, optional
