@@ -96,16 +96,19 @@ static int directory_fd(const lx__file *directory)
     return directory != LX__CWD ? directory->fd : AT_FDCWD;
 }
 
+char *lx__path_join(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = lx__alloc(size);
+    if (path != NULL)
+        snprintf(path, size, "%s%s%s", folder, *folder != '\0' ? "/" : "", name);
+    return path;
+}
+
 /** Allocates "directory/name". */
 static char *join(const lx__file *directory, const char *name)
 {
-    if (directory == LX__CWD)
-        return lx__strdup(name);
-    size_t size = strlen(directory->path) + strlen(name) + 2;
-    char *path = lx__alloc(size);
-    if (path != NULL)
-        snprintf(path, size, "%s/%s", directory->path, name);
-    return path;
+    return lx__path_join(directory != LX__CWD ? directory->path : "", name);
 }
 
 /** Reports the system call that has just set errno, with the path directory/name. */

@@ -35,6 +35,9 @@ typedef struct lx__file {
 /** Denotes the working directory: names may be relative to it or absolute. */
 #define LX__CWD ((const lx__file *)0)
 
+/** Allocates "folder/name", or a copy of @p name if @p folder is empty; NULL if out of memory. */
+LX_API char *lx__path_join(const char *folder, const char *name);
+
 /**
  * Opens the regular file @p name in @p directory with the @p flags of openat() (O_RDONLY, O_RDWR,
  * O_CREAT, O_EXCL, O_DIRECT ...); new files get mode 0666 minus the umask.

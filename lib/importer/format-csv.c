@@ -142,7 +142,7 @@ static lx_status pass_end(csv_reader *self, size_t *at, bool *more, lx_error *er
     if (status != LX_OK || !there)
         return status;
     if (!*more && input->data[*at] != '\n')
-        return lx_fail(error, LX_ERR_CORRUPT, "a word goes on after its closing quote");
+        return lx_fail(error, LX_ERR_CORRUPT, "text follows the closing quote of a value");
     ++*at;
     return LX_OK;
 }

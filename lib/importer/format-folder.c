@@ -3,7 +3,6 @@
  * class, as in the ImageFolder of torchvision. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,16 +55,6 @@ static void close_folder(lx__import_reader *reader)
 
 /* ---- listing the files */
 
-/** Joins two names with a slash; @p folder may be empty. */
-static char *join(const char *folder, const char *name)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *joined = lx__alloc(size);
-    if (joined != NULL)
-        snprintf(joined, size, "%s%s%s", folder, *folder != '\0' ? "/" : "", name);
-    return joined;
-}
-
 /** Whether the ending of a name is one of the extensions, such as "jpg,png", in any case. */
 static bool is_wanted(const folder_reader *self, const char *name)
 {
@@ -101,7 +90,7 @@ static lx_status list_folder(folder_reader *self, const char *name, lx_error *er
 static bool is_folder(const folder_reader *self, const char *name)
 {
     struct stat about;
-    char *path = join(self->base.source.path, name);
+    char *path = lx__path_join(self->base.source.path, name);
     bool folder = path != NULL && lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
     lx__free(path);
     return folder;
@@ -112,7 +101,7 @@ static lx_status visit(void *user, const char *name, lx_error *error)
     folder_reader *self = user;
     if (*name == '.') /* hidden files, such as those of file managers */
         return LX_OK;
-    char *path = join(self->deep, name);
+    char *path = lx__path_join(self->deep, name);
     if (path == NULL)
         return lx__fail_memory(error, "the names of files");
     if (!is_folder(self, path)) {
@@ -133,7 +122,7 @@ static lx_status list_folder(folder_reader *self, const char *name, lx_error *er
     lx__file folder = LX__FILE_CLOSED;
     if (self->depth == DEPTH)
         return lx_fail(error, LX_ERR_LIMIT, "folders are nested more than %d deep", DEPTH);
-    char *path = *name != '\0' ? join(self->base.source.path, name)
+    char *path = *name != '\0' ? lx__path_join(self->base.source.path, name)
                                : lx__strdup(self->base.source.path);
     if (path == NULL)
         return lx__fail_memory(error, "the names of files");
@@ -198,7 +187,7 @@ static void find_class(folder_reader *self, const char *name)
 static lx_status read_file(folder_reader *self, const char *name, size_t *size, lx_error *error)
 {
     lx__file file = LX__FILE_CLOSED;
-    char *path = join(self->base.source.path, name);
+    char *path = lx__path_join(self->base.source.path, name);
     if (path == NULL)
         return lx__fail_memory(error, "the name of a file");
     lx__free(self->data);

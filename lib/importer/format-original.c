@@ -2,12 +2,12 @@
 /* Stores of the original Python package, loaderx 2.8: the input is the directory of one store, or a
  * directory of stores with the same number of records, each of which is a field. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "importer/original-store.h"
 
 enum { OPTION_FIELD };
@@ -43,16 +43,6 @@ static void close_original(lx__import_reader *reader)
 
 /* ---- finding the stores */
 
-/** Joins two names with a slash; NULL if out of memory. */
-static char *join(const char *folder, const char *name)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *joined = lx__alloc(size);
-    if (joined != NULL)
-        snprintf(joined, size, "%s/%s", folder, name);
-    return joined;
-}
-
 static lx_status keep(original_reader *self, const char *name, lx_error *error)
 {
     void *names = lx__grow_array(self->names, self->name_count, &self->name_capacity,
@@ -72,7 +62,7 @@ static lx_status visit(void *user, const char *name, lx_error *error)
     original_reader *self = user;
     lx__file inner = LX__FILE_CLOSED;
     bool store = false;
-    char *path = join(self->base.source.path, name);
+    char *path = lx__path_join(self->base.source.path, name);
     if (path == NULL)
         return lx__fail_memory(error, "the path of a store");
     lx_status status = LX_OK;
@@ -138,7 +128,7 @@ static lx_status open_stores(original_reader *self, lx_error *error)
                        "the option field is for a single store: the fields of a directory of "
                        "stores have the names of the stores");
     for (size_t i = 0; status == LX_OK && i < self->name_count; i++) {
-        char *inner = join(path, self->names[i]);
+        char *inner = lx__path_join(path, self->names[i]);
         status = inner != NULL ? open_store(self, inner, self->names[i], error)
                                : lx__fail_memory(error, "the path of a store");
         lx__free(inner);

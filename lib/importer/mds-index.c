@@ -15,16 +15,6 @@
 /* Larger indices could not be parsed with the limit of base/json.h. */
 #define INDEX_LIMIT ((size_t)64 << 20)
 
-/** Joins a folder and a name; NULL if out of memory. */
-static char *join(const char *folder, const char *name)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = lx__alloc(size);
-    if (path != NULL)
-        snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
-
 /* ---- the index */
 
 static lx_status parse_index(lx__mds_index *self, const char *path, lx_error *error)
@@ -54,7 +44,7 @@ static lx_status parse_index(lx__mds_index *self, const char *path, lx_error *er
 lx_status lx__mds_index_open(lx__mds_index *self, const char *folder, lx_error *error)
 {
     *self = (lx__mds_index){.folder = folder};
-    char *path = join(folder, "index.json");
+    char *path = lx__path_join(folder, "index.json");
     lx_status status = path != NULL ? parse_index(self, path, error)
                                     : lx__fail_memory(error, "the path of an index");
     lx__free(path);
@@ -156,14 +146,14 @@ static lx_status find_file(lx__mds_shard *self, const lx__mds_index *index, size
         status = check_name(raw, name, error);
     if (status != LX_OK)
         return status;
-    self->path = join(index->folder, name);
+    self->path = lx__path_join(index->folder, name);
     if (self->path == NULL)
         return lx__fail_memory(error, "the path of a shard");
     if (*ending == '\0' || stat(self->path, &about) == 0)
         return LX_OK;
     snprintf(name + size, sizeof name - (size_t)size, ".%s", ending);
     lx__free(self->path);
-    self->path = join(index->folder, name);
+    self->path = lx__path_join(index->folder, name);
     return self->path != NULL ? LX_OK : lx__fail_memory(error, "the path of a shard");
 }
 
