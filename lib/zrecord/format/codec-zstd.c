@@ -30,15 +30,15 @@ struct deflater {
 struct dictionary {
     lx__dictionary base;
     unsigned id;
-    ZSTD_DDict *unpack; /* NULL if the dictionary is for compression */
-    ZSTD_CDict *pack;
+    ZSTD_DDict *decompress; /* NULL if the dictionary is for compression */
+    ZSTD_CDict *compress;
 };
 
 static void dictionary_free(lx__dictionary *dictionary)
 {
     struct dictionary *self = (struct dictionary *)dictionary;
-    ZSTD_freeDDict(self->unpack);
-    ZSTD_freeCDict(self->pack);
+    ZSTD_freeDDict(self->decompress);
+    ZSTD_freeCDict(self->compress);
     lx__free(self);
 }
 
@@ -72,10 +72,10 @@ static lx_status dictionary_new(const void *data, size_t size, int level,
         return lx__fail_memory(error, "a dictionary");
     self->id = ZSTD_getDictID_fromDict(data, size);
     if (level == 0)
-        self->unpack = ZSTD_createDDict(data, size);
+        self->decompress = ZSTD_createDDict(data, size);
     else
-        self->pack = ZSTD_createCDict(data, size, level);
-    if (self->unpack != NULL || self->pack != NULL) {
+        self->compress = ZSTD_createCDict(data, size, level);
+    if (self->decompress != NULL || self->compress != NULL) {
         *dictionary = &self->base;
         return LX_OK;
     }
@@ -143,7 +143,7 @@ static bool inflate_value(lx__inflater *inflater, const void *stored, size_t siz
     if (id == 0)
         return ZSTD_decompressDCtx(context, value, value_size, stored, size) == value_size;
     return with != NULL && with->id == id &&
-           ZSTD_decompress_usingDDict(context, value, value_size, stored, size, with->unpack) ==
+           ZSTD_decompress_usingDDict(context, value, value_size, stored, size, with->decompress) ==
                value_size;
 }
 
@@ -177,7 +177,7 @@ static size_t deflate_value(lx__deflater *deflater, const void *value, size_t va
     /* A value that did not shrink has left the context in the middle of a frame. */
     size_t size = ZSTD_CCtx_reset(context, ZSTD_reset_session_only);
     if (!ZSTD_isError(size))
-        size = ZSTD_CCtx_refCDict(context, with != NULL ? with->pack : NULL);
+        size = ZSTD_CCtx_refCDict(context, with != NULL ? with->compress : NULL);
     if (!ZSTD_isError(size))
         size = ZSTD_compress2(context, stored, capacity, value, value_size);
     if (!ZSTD_isError(size))

@@ -143,7 +143,7 @@ static lx_status read_optional(const json_t *object, const char *key, uint64_t m
 
 /** Reads how new values are compressed. The dictionary's size is the size that was asked for, or
  * else that of the dictionary itself. */
-static lx_status read_packing(const json_t *object, lx_field *field, lx_error *error)
+static lx_status read_codec_settings(const json_t *object, lx_field *field, lx_error *error)
 {
     uint64_t level = 0, dictionary = 0;
     lx_status status = read_dict(object, field->compression, &dictionary, error);
@@ -219,7 +219,7 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     if (status == LX_OK && (align & (align - 1)) != 0)
         status = lx_fail(error, LX_ERR_CORRUPT, "\"align\" must be a power of two");
     if (status == LX_OK)
-        status = read_packing(object, &field, error);
+        status = read_codec_settings(object, &field, error);
     if (status == LX_OK)
         status = read_complete(object, &complete, error);
     if (status == LX_OK)

@@ -16,7 +16,7 @@ static int set_integer(json_t *object, const char *key, uint64_t value)
 }
 
 /** Sets the optional keys of a field that say how it is compressed; 0 leaves a key out. */
-static int set_packing(json_t *field, int level, uint32_t dictionary)
+static int set_codec_settings(json_t *field, int level, uint32_t dictionary)
 {
     (void)json_object_del(field, "level");
     (void)json_object_del(field, "train");
@@ -53,8 +53,9 @@ static json_t *field_document(const lx__field *field)
         field->name, "stem", field->stem, "dtype", lx_dtype_get_name(field->shown.dtype), "shape",
         shape, "compress", lx__compression_name(field->shown.compression), "align",
         (json_int_t)field->shown.align, "dict", "complete", (int)field->complete);
-    if (document == NULL || (set_packing(document, field->shown.level, field->shown.dictionary) |
-                             set_shared(document, &field->shared)) == 0)
+    if (document == NULL ||
+        (set_codec_settings(document, field->shown.level, field->shown.dictionary) |
+         set_shared(document, &field->shared)) == 0)
         return document;
     json_decref(document);
     return NULL;
@@ -244,11 +245,11 @@ lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *nam
     return have_set(json_object_set_new(field, "name", json_string(name)), error);
 }
 
-lx_status lx__meta_set_packing(lx__meta *meta, size_t position, int level, uint32_t dictionary,
-                               lx_error *error)
+lx_status lx__meta_set_codec_settings(lx__meta *meta, size_t position, int level,
+                                      uint32_t dictionary, lx_error *error)
 {
-    return have_set(set_packing(json_array_get(fields_of(meta), position), level, dictionary),
-                    error);
+    return have_set(
+        set_codec_settings(json_array_get(fields_of(meta), position), level, dictionary), error);
 }
 
 lx_status lx__meta_set_dict(lx__meta *meta, size_t position, const lx__dict *dict, lx_error *error)

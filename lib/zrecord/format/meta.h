@@ -107,8 +107,8 @@ lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *nam
 
 /** Sets the level and the wanted size of the dictionary of the field at @p position; 0: not
  * chosen. */
-lx_status lx__meta_set_packing(lx__meta *meta, size_t position, int level, uint32_t dictionary,
-                               lx_error *error);
+lx_status lx__meta_set_codec_settings(lx__meta *meta, size_t position, int level,
+                                      uint32_t dictionary, lx_error *error);
 
 /** Gives the field at @p position a dictionary. */
 lx_status lx__meta_set_dict(lx__meta *meta, size_t position, const lx__dict *dict, lx_error *error);

@@ -160,7 +160,8 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *given, const char *s
     if (status == LX_OK)
         status = measure(&from, error);
     if (status == LX_OK)
-        status = lx__packing_check(from.name, from.compression, from.level, from.dictionary, error);
+        status = lx__codec_settings_check(from.name, from.compression, from.level, from.dictionary,
+                                          error);
     if (status != LX_OK)
         return status;
 
@@ -207,8 +208,8 @@ lx_status lx__compression_check(const char *name, lx_compression compression, lx
                    name != NULL ? name : "(null)", (int)compression);
 }
 
-lx_status lx__packing_check(const char *name, lx_compression compression, int level,
-                            uint32_t dictionary, lx_error *error)
+lx_status lx__codec_settings_check(const char *name, lx_compression compression, int level,
+                                   uint32_t dictionary, lx_error *error)
 {
     const lx__codec *codec = lx__codec_of(compression);
     if (codec == NULL && (level != 0 || dictionary != 0))
@@ -240,7 +241,7 @@ lx_status lx_schema_set_compression(lx_schema *schema, const char *name, int lev
     if (status != LX_OK)
         return status;
     lx_field *field = &schema->fields[position]->shown;
-    status = lx__packing_check(name, field->compression, level, dictionary, error);
+    status = lx__codec_settings_check(name, field->compression, level, dictionary, error);
     if (status == LX_OK) {
         field->level = level;
         field->dictionary = dictionary;

@@ -57,8 +57,8 @@ lx_status lx__compression_check(const char *name, lx_compression compression, lx
 
 /** Checks whether a field with a compression may have a level and a dictionary size. 0 is always
  * allowed. */
-lx_status lx__packing_check(const char *name, lx_compression compression, int level,
-                            uint32_t dictionary, lx_error *error);
+lx_status lx__codec_settings_check(const char *name, lx_compression compression, int level,
+                                   uint32_t dictionary, lx_error *error);
 
 /** Whether @p name is a valid field name: 1 to 64 of the characters A-Z a-z 0-9 _ . -, with no
  * leading dot. */

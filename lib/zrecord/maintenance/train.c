@@ -78,8 +78,8 @@ static lx_status check(const lx_writer *writer, size_t position, lx_error *error
     const lx_field *field = &lx__schema_field(writer->meta.schema, position)->shown;
     lx_status status = lx__compression_check(field->name, field->compression, error);
     if (status == LX_OK)
-        status = lx__packing_check(field->name, field->compression, 0, LX_DEFAULT_DICTIONARY,
-                                   error);
+        status = lx__codec_settings_check(field->name, field->compression, 0, LX_DEFAULT_DICTIONARY,
+                                          error);
     if (status == LX_OK && lx__meta_find_dict(&writer->meta, position, NULL))
         status = lx_fail(error, LX_ERR_STATE,
                          "field '%s' already has a dictionary: copy the dataset to train another "
@@ -138,7 +138,7 @@ static lx_status train(lx_writer *writer, void *user, lx_error *error)
     if (status != LX_OK)
         return status;
     if (field->dictionary == 0) /* also restarts the collection of samples */
-        return lx__alter_packing(writer, position, field->level, size, error);
+        return lx__alter_codec_settings(writer, position, field->level, size, error);
     lx__training_end(&writer->training);
     lx__training_begin(&writer->training, &writer->meta);
     return LX_OK;

@@ -17,7 +17,7 @@ typedef struct change {
     lx__install next;
     lx_schema *schema;
     lx__entry_rules *rules;
-    lx__packing *packings;
+    lx__codec_settings *settings;
     lx__update_map live;
     /** Positions of the field that is dropped, and of the one whose place a new field takes;
      * SIZE_MAX if there is none. */
@@ -54,8 +54,8 @@ static lx_status prepare(change *self, lx_error *error)
         return lx__fail_memory(error, "fields");
     for (size_t i = 0; i < count; i++)
         self->rules[i] = lx__field_rules(lx__schema_field(self->schema, i), writer->meta.uuid);
-    lx_status status = lx__packings_make(writer, &self->next.meta, self->schema, &self->packings,
-                                         error);
+    lx_status status = lx__codec_settings_make(writer, &self->next.meta, self->schema,
+                                               &self->settings, error);
     if (status == LX_OK)
         status = lx__table_writer_open(&self->next.tables, &writer->directory, self->schema,
                                        state->table_generation, state->rows, state->rows, error);
@@ -70,17 +70,17 @@ static void adopt(change *self)
     writer->meta.schema = self->schema;
     lx__free(writer->rules);
     writer->rules = self->rules;
-    lx__free(writer->packings);
-    writer->packings = self->packings;
+    lx__free(writer->codec_settings);
+    writer->codec_settings = self->settings;
     lx__update_map_free(&writer->committed.updates);
     writer->committed.updates = self->live;
-    lx__flush_start(&writer->flush, writer->executor, writer->rules, writer->packings,
+    lx__flush_start(&writer->flush, writer->executor, writer->rules, writer->codec_settings,
                     self->schema->count);
     lx__training_end(&writer->training);
     lx__training_begin(&writer->training, &writer->meta);
     self->schema = NULL;
     self->rules = NULL;
-    self->packings = NULL;
+    self->settings = NULL;
     self->live = (lx__update_map){0};
 }
 
@@ -98,7 +98,7 @@ static void end(change *self)
 {
     lx_schema_free(self->schema);
     lx__free(self->rules);
-    lx__free(self->packings);
+    lx__free(self->settings);
     lx__update_map_free(&self->live);
     lx__install_end(&self->next);
 }
@@ -440,12 +440,12 @@ static lx_status check_settings(const lx_writer *writer, size_t position, const 
                        "field '%s' already has a dictionary, which cannot be changed: copy the "
                        "dataset to train another one",
                        chosen->name);
-    return lx__packing_check(chosen->name, field->compression, chosen->level, chosen->dictionary,
-                             error);
+    return lx__codec_settings_check(chosen->name, field->compression, chosen->level,
+                                    chosen->dictionary, error);
 }
 
-lx_status lx__alter_packing(lx_writer *writer, size_t position, int level, uint32_t dictionary,
-                            lx_error *error)
+lx_status lx__alter_codec_settings(lx_writer *writer, size_t position, int level,
+                                   uint32_t dictionary, lx_error *error)
 {
     change self = {.dropped = SIZE_MAX, .replaced = SIZE_MAX};
     lx_status status = begin(&self, writer, NULL, SIZE_MAX, NULL, error);
@@ -453,7 +453,7 @@ lx_status lx__alter_packing(lx_writer *writer, size_t position, int level, uint3
         lx_field *field = &self.schema->fields[position]->shown;
         field->level = level;
         field->dictionary = dictionary;
-        status = lx__meta_set_packing(&self.next.meta, position, level, dictionary, error);
+        status = lx__meta_set_codec_settings(&self.next.meta, position, level, dictionary, error);
     }
     if (status == LX_OK)
         status = finish(&self, error);
@@ -461,16 +461,16 @@ lx_status lx__alter_packing(lx_writer *writer, size_t position, int level, uint3
     return status;
 }
 
-static lx_status pack(lx_writer *writer, void *user, lx_error *error)
+static lx_status set_compression(lx_writer *writer, void *user, lx_error *error)
 {
     const settings *chosen = user;
     size_t position;
     lx_status status = lx_schema_find_field(writer->meta.schema, chosen->name, &position, error);
     if (status == LX_OK)
         status = check_settings(writer, position, chosen, error);
-    return status == LX_OK
-               ? lx__alter_packing(writer, position, chosen->level, chosen->dictionary, error)
-               : status;
+    return status == LX_OK ? lx__alter_codec_settings(writer, position, chosen->level,
+                                                      chosen->dictionary, error)
+                           : status;
 }
 
 lx_status lx_writer_set_compression(lx_writer *writer, const char *name, int level,
@@ -479,5 +479,5 @@ lx_status lx_writer_set_compression(lx_writer *writer, const char *name, int lev
     if (name == NULL)
         return lx__fail_null(error, "name");
     settings chosen = {name, level, dictionary};
-    return lx__install_call(writer, pack, &chosen, error);
+    return lx__install_call(writer, set_compression, &chosen, error);
 }

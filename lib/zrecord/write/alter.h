@@ -23,7 +23,7 @@ lx_status lx__alter_replace(lx_writer *writer, size_t position, const lx_field *
 
 /** Sets the level and the wanted size of the dictionary of the field at @p position, as part of a
  * call that installs a generation. Does not check them. */
-lx_status lx__alter_packing(lx_writer *writer, size_t position, int level, uint32_t dictionary,
-                            lx_error *error);
+lx_status lx__alter_codec_settings(lx_writer *writer, size_t position, int level,
+                                   uint32_t dictionary, lx_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
-#include "zrecord/write/packing.h"
+#include "zrecord/write/codec-settings.h"
 
 /* How many rows to write at a time. */
 #define ROWS ((size_t)65536)
@@ -38,7 +38,7 @@ lx_status lx__field_filler_open(lx__field_filler *filler, lx__install *install,
                                  .rows = rows,
                                  .output = lx__install_output(install)};
     if (filler->rules.codec != NULL)
-        filler->level = lx__packing_level(writer, &field->shown);
+        filler->level = lx__codec_settings_level(writer, &field->shown);
     lx_status status = lx__chunk_output_open(&filler->output, error);
     if (status == LX_OK)
         status = make_table(install, field->stem, LX__OFFSET_KIND, rows * LX__OFFSET_ROW,
@@ -55,7 +55,7 @@ void lx__field_filler_close(lx__field_filler *filler)
     lx__file_close(&filler->offsets);
     lx__file_close(&filler->checks);
     lx__deflater_free(filler->deflater);
-    lx__free(filler->packed);
+    lx__free(filler->compressed);
     lx__free(filler->buffer);
 }
 
@@ -94,8 +94,8 @@ static lx_status add_row(lx__field_filler *filler, const lx__entry *entry, lx_er
 /* ---- values */
 
 /** Compresses a value if that makes it smaller; @p stored is then the result. */
-static lx_status pack(lx__field_filler *filler, const lx_value *value, lx__entry *entry,
-                      const uint8_t **stored, lx_error *error)
+static lx_status compress(lx__field_filler *filler, const lx_value *value, lx__entry *entry,
+                          const uint8_t **stored, lx_error *error)
 {
     const lx__codec *codec = filler->rules.codec;
     if (codec == NULL || codec->deflate == NULL)
@@ -103,15 +103,15 @@ static lx_status pack(lx__field_filler *filler, const lx_value *value, lx__entry
     if (filler->deflater == NULL)
         filler->deflater = lx__deflater_new(codec, filler->level);
     if (filler->deflater == NULL ||
-        !lx__reserve(&filler->packed, &filler->capacity, value->size - 1))
+        !lx__reserve(&filler->compressed, &filler->capacity, value->size - 1))
         return lx__fail_memory(error, "compression");
-    size_t size = lx__deflate(filler->deflater, value->data, value->size, filler->packed,
+    size_t size = lx__deflate(filler->deflater, value->data, value->size, filler->compressed,
                               value->size - 1);
     if (size == LX__DEFLATE_NOMEM)
         return lx__fail_memory(error, "compression");
     if (size != 0) {
         entry->physical = (uint32_t)size;
-        *stored = filler->packed;
+        *stored = filler->compressed;
     }
     return LX_OK;
 }
@@ -132,7 +132,7 @@ static lx_status store(lx__field_filler *filler, const lx_value *value, lx__entr
         lx__entry_complete_inline(entry, &filler->rules);
         return LX_OK;
     }
-    lx_status status = pack(filler, value, entry, &stored, error);
+    lx_status status = compress(filler, value, entry, &stored, error);
     if (status == LX_OK)
         status = lx__chunk_output_place(&filler->output, entry->physical, filler->rules.align,
                                         entry, error);

@@ -25,7 +25,7 @@ typedef struct lx__field_filler {
     lx__shared shared;
     lx__chunk_output output;
     lx__deflater *deflater;
-    uint8_t *packed; /**< For compressed values. */
+    uint8_t *compressed; /**< For compressed values. */
     size_t capacity;
 } lx__field_filler;
 

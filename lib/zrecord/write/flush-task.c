@@ -126,73 +126,73 @@ static lx_status reserve(lx__buffer *buffer, size_t size, lx_error *error)
 
 /* ---- compression */
 
-/** Returns the packer's deflater for a codec and a level; NULL if out of memory. */
-static lx__deflater *find_deflater(lx__packer *packer, const lx__codec *codec, int level)
+/** Returns the compressor's deflater for a codec and a level; NULL if out of memory. */
+static lx__deflater *find_deflater(lx__compressor *compressor, const lx__codec *codec, int level)
 {
-    for (size_t i = 0; i < packer->deflater_count; i++)
-        if (packer->deflaters[i]->codec == codec && packer->deflaters[i]->level == level)
-            return packer->deflaters[i];
-    lx__deflater **list = lx__grow_array(packer->deflaters, packer->deflater_count,
-                                         &packer->deflater_capacity, sizeof *list);
+    for (size_t i = 0; i < compressor->deflater_count; i++)
+        if (compressor->deflaters[i]->codec == codec && compressor->deflaters[i]->level == level)
+            return compressor->deflaters[i];
+    lx__deflater **list = lx__grow_array(compressor->deflaters, compressor->deflater_count,
+                                         &compressor->deflater_capacity, sizeof *list);
     if (list == NULL)
         return NULL;
-    packer->deflaters = list;
+    compressor->deflaters = list;
     lx__deflater *deflater = lx__deflater_new(codec, level);
     if (deflater != NULL)
-        list[packer->deflater_count++] = deflater;
+        list[compressor->deflater_count++] = deflater;
     return deflater;
 }
 
 /** Compresses a value in place if that makes it smaller. Returns false if out of memory. */
-static bool compress(lx__packer *packer, const lx__codec *codec, const lx__packing *packing,
-                     lx__entry *entry, uint8_t *data)
+static bool compress(lx__compressor *compressor, const lx__codec *codec,
+                     const lx__codec_settings *settings, lx__entry *entry, uint8_t *data)
 {
-    lx__deflater *deflater = find_deflater(packer, codec, packing->level);
-    if (deflater == NULL || reserve(&packer->packed, entry->logical, NULL) != LX_OK)
+    lx__deflater *deflater = find_deflater(compressor, codec, settings->level);
+    if (deflater == NULL || reserve(&compressor->compressed, entry->logical, NULL) != LX_OK)
         return false;
-    deflater->dictionary = packing->dictionary;
-    size_t size = lx__deflate(deflater, data, entry->logical, packer->packed.data,
+    deflater->dictionary = settings->dictionary;
+    size_t size = lx__deflate(deflater, data, entry->logical, compressor->compressed.data,
                               entry->logical - 1);
     if (size == LX__DEFLATE_NOMEM)
         return false;
     if (size != 0) {
         entry->physical = (uint32_t)size;
-        memcpy(data, packer->packed.data, size);
+        memcpy(data, compressor->compressed.data, size);
     }
     return true;
 }
 
 /** Whether a value is still to be compressed. */
-static bool is_packable(const lx__flush_task *task, const lx__buffered_value *value)
+static bool is_compressible(const lx__flush_task *task, const lx__buffered_value *value)
 {
     const lx__codec *codec = task->rules[value->field].codec;
     return goes_to_chunk(value) && codec != NULL && codec->deflate != NULL && !value->as_stored;
 }
 
-/** The compression of a write buffer in parts, each with a range of its values and a packer. */
-typedef struct packing_job {
+/** The compression of a write buffer in parts, each with a range of its values and a compressor. */
+typedef struct compress_job {
     lx__task task;
     lx__flush_task *flush_task;
     lx__write_buffer *buffer;
     size_t parts;
     atomic_bool failed;
-    atomic_bool done[LX__PACKERS];
+    atomic_bool done[LX__COMPRESSORS];
     pthread_mutex_t mutex;
     pthread_cond_t ended;
     bool over; /**< Guarded by the mutex. */
-} packing_job;
+} compress_job;
 
-static void pack_part(lx__task *task, size_t part)
+static void compress_part(lx__task *task, size_t part)
 {
-    packing_job *job = LX__CONTAINER_OF(task, packing_job, task);
+    compress_job *job = LX__CONTAINER_OF(task, compress_job, task);
     const lx__flush_task *flush_task = job->flush_task;
     size_t count = job->buffer->count, end = count * (part + 1) / job->parts;
     for (size_t i = count * part / job->parts; i < end; i++) {
         lx__buffered_value *value = &job->buffer->values[i];
-        if (!is_packable(flush_task, value))
+        if (!is_compressible(flush_task, value))
             continue;
-        if (!compress(&job->flush_task->packers[part], flush_task->rules[value->field].codec,
-                      &flush_task->packings[value->field], &value->entry,
+        if (!compress(&job->flush_task->compressors[part], flush_task->rules[value->field].codec,
+                      &flush_task->codec_settings[value->field], &value->entry,
                       job->buffer->data + value->entry.offset))
             atomic_store(&job->failed, true);
         value->as_stored = true;
@@ -200,9 +200,9 @@ static void pack_part(lx__task *task, size_t part)
     atomic_store(&job->done[part], true);
 }
 
-static void end_packing(lx__task *task, bool canceled)
+static void end_compress(lx__task *task, bool canceled)
 {
-    packing_job *job = LX__CONTAINER_OF(task, packing_job, task);
+    compress_job *job = LX__CONTAINER_OF(task, compress_job, task);
     (void)canceled; /* the parts that were canceled are not done */
     pthread_mutex_lock(&job->mutex);
     job->over = true;
@@ -211,12 +211,12 @@ static void end_packing(lx__task *task, bool canceled)
 }
 
 /** Has the readers of the executor run the parts, and helps them. */
-static void share_parts(packing_job *job)
+static void share_parts(compress_job *job)
 {
     lx_executor *executor = job->flush_task->executor;
     pthread_mutex_init(&job->mutex, NULL);
     pthread_cond_init(&job->ended, NULL);
-    lx__task_init(&job->task, pack_part, end_packing, job->parts);
+    lx__task_init(&job->task, compress_part, end_compress, job->parts);
     if (lx__executor_submit(executor, LX_QUEUE_READ, &job->task, NULL) == LX_OK) {
         lx__executor_help(executor, &job->task);
         pthread_mutex_lock(&job->mutex);
@@ -229,22 +229,22 @@ static void share_parts(packing_job *job)
 }
 
 /** Compresses the values of a write buffer. */
-static lx_status pack(lx__flush_task *task, lx__write_buffer *buffer, lx_error *error)
+static lx_status compress_values(lx__flush_task *task, lx__write_buffer *buffer, lx_error *error)
 {
-    packing_job job = {.flush_task = task, .buffer = buffer};
+    compress_job job = {.flush_task = task, .buffer = buffer};
     size_t bytes = 0;
     for (size_t i = 0; i < buffer->count; i++)
-        bytes += is_packable(task, &buffer->values[i]) ? buffer->values[i].entry.logical : 0;
+        bytes += is_compressible(task, &buffer->values[i]) ? buffer->values[i].entry.logical : 0;
     if (bytes == 0)
         return LX_OK;
     job.parts = bytes / PART_BYTES + 1;
-    if (job.parts > LX__PACKERS)
-        job.parts = LX__PACKERS;
+    if (job.parts > LX__COMPRESSORS)
+        job.parts = LX__COMPRESSORS;
     if (job.parts > 1 && task->executor != NULL)
         share_parts(&job);
     for (size_t part = 0; part < job.parts; part++)
         if (!atomic_load(&job.done[part]))
-            pack_part(&job.task, part);
+            compress_part(&job.task, part);
     return atomic_load(&job.failed) ? lx__fail_memory(error, "compression") : LX_OK;
 }
 
@@ -289,7 +289,7 @@ lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, l
     uint64_t payloads = complete_inline_values(task, buffer);
     if (payloads == 0)
         return LX_OK;
-    lx_status status = task->compresses ? pack(task, buffer, error) : LX_OK;
+    lx_status status = task->compresses ? compress_values(task, buffer, error) : LX_OK;
     if (status == LX_OK)
         status = write_whole(task, buffer, payloads, &done, error);
     for (size_t i = 0; status == LX_OK && !done && i < buffer->count; i++)
@@ -301,18 +301,18 @@ lx_status lx__flush_task_write(lx__flush_task *task, lx__write_buffer *buffer, l
     return status;
 }
 
-static void free_packer(lx__packer *packer)
+static void free_compressor(lx__compressor *compressor)
 {
-    for (size_t i = 0; i < packer->deflater_count; i++)
-        lx__deflater_free(packer->deflaters[i]);
-    lx__free(packer->deflaters);
-    lx__free(packer->packed.data);
+    for (size_t i = 0; i < compressor->deflater_count; i++)
+        lx__deflater_free(compressor->deflaters[i]);
+    lx__free(compressor->deflaters);
+    lx__free(compressor->compressed.data);
 }
 
 void lx__flush_task_close(lx__flush_task *task)
 {
     lx__chunk_files_close(&task->chunks);
-    for (size_t i = 0; i < LX__PACKERS; i++)
-        free_packer(&task->packers[i]);
+    for (size_t i = 0; i < LX__COMPRESSORS; i++)
+        free_compressor(&task->compressors[i]);
     lx__free(task->output.data);
 }

@@ -21,28 +21,28 @@ typedef struct lx__buffer {
 } lx__buffer;
 
 /** How new values of a compressed field are compressed. */
-typedef struct lx__packing {
+typedef struct lx__codec_settings {
     int level;
     const lx__dictionary *dictionary; /**< NULL: without one. */
-} lx__packing;
+} lx__codec_settings;
 
 /** Maximum number of threads that compress the values of one write buffer. */
-#define LX__PACKERS 8
+#define LX__COMPRESSORS 8
 
 /** Compresses values, on one thread at a time. */
-typedef struct lx__packer {
+typedef struct lx__compressor {
     lx__deflater **deflaters; /**< One per codec and level in use. */
     size_t deflater_count, deflater_capacity;
-    lx__buffer packed; /**< The compressed form of the current value. */
-} lx__packer;
+    lx__buffer compressed; /**< The compressed form of the current value. */
+} lx__compressor;
 
 typedef struct lx__flush_task {
-    const lx__entry_rules *rules; /**< One per field. */
-    const lx__packing *packings;  /**< One per field. */
-    bool compresses;              /**< At least one field is compressed. */
-    lx_executor *executor;        /**< Its readers help to compress; NULL: none do. */
+    const lx__entry_rules *rules;             /**< One per field. */
+    const lx__codec_settings *codec_settings; /**< One per field. */
+    bool compresses;                          /**< At least one field is compressed. */
+    lx_executor *executor;                    /**< Its readers help to compress; NULL: none do. */
     lx__chunk_files chunks;
-    lx__packer packers[LX__PACKERS];
+    lx__compressor compressors[LX__COMPRESSORS];
     lx__buffer output; /**< Payloads that have not been written yet and belong at the end of the
                             current chunk. */
 } lx__flush_task;

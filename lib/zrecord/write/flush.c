@@ -240,7 +240,7 @@ void lx__flush_init(lx__flush *flush)
 }
 
 void lx__flush_start(lx__flush *flush, lx_executor *executor, const lx__entry_rules *rules,
-                     const lx__packing *packings, size_t fields)
+                     const lx__codec_settings *settings, size_t fields)
 {
     bool compresses = false;
     for (size_t i = 0; i < fields; i++)
@@ -249,7 +249,7 @@ void lx__flush_start(lx__flush *flush, lx_executor *executor, const lx__entry_ru
     flush->worker_count = lx_executor_get_writer_count(executor);
     for (size_t i = 0; i < flush->worker_count; i++) {
         flush->workers[i].flush_task.rules = rules;
-        flush->workers[i].flush_task.packings = packings;
+        flush->workers[i].flush_task.codec_settings = settings;
         flush->workers[i].flush_task.executor = executor;
         flush->workers[i].flush_task.compresses = compresses;
     }

@@ -47,11 +47,11 @@ void lx__flush_init(lx__flush *flush);
  * Prepares for writing.
  * @param rules     One per field; not copied. To change them, call this function again while no
  *                  worker is running.
- * @param packings  The same, for compressed fields.
+ * @param settings  The same, for compressed fields.
  * @param fields    Number of fields.
  */
 void lx__flush_start(lx__flush *flush, lx_executor *executor, const lx__entry_rules *rules,
-                     const lx__packing *packings, size_t fields);
+                     const lx__codec_settings *settings, size_t fields);
 
 void lx__flush_close(lx__flush *flush);
 

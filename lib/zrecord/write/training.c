@@ -173,7 +173,7 @@ static lx_status prepare(lx_writer *writer, size_t position, const uint8_t *data
                          lx__dictionary **dictionary, lx_error *error)
 {
     const lx_field *field = &lx__schema_field(writer->meta.schema, position)->shown;
-    int level = writer->packings[position].level;
+    int level = writer->codec_settings[position].level;
     lx_status status = lx__dictionary_new(lx__codec_of(field->compression), data, size, level,
                                           dictionary, error);
     if (status != LX_OK)
@@ -200,7 +200,7 @@ lx_status lx__dictionary_install(lx_writer *writer, const lx__samples *samples, 
     if (status == LX_OK) {
         status = install(writer, samples->field, data, size, error);
         if (status == LX_OK)
-            writer->packings[samples->field].dictionary = dictionary;
+            writer->codec_settings[samples->field].dictionary = dictionary;
         else
             lx__dictionary_list_drop_last(&writer->dictionaries);
     }

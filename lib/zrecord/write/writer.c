@@ -71,7 +71,7 @@ static void free_writer(lx_writer *writer)
     lx__free(writer->former.list);
     lx__training_end(&writer->training);
     lx__dictionary_list_free(&writer->dictionaries);
-    lx__free(writer->packings);
+    lx__free(writer->codec_settings);
     lx__free(writer->rules);
     lx__file_close(&writer->chunk_directory);
     lx__file_close(&writer->directory);
@@ -138,11 +138,12 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     writer->flush.pool.records_limit = writer->meta.chunk_records;
     writer->flush.pool.bytes_limit = writer->meta.chunk_limit;
     writer->flush.pool.each_synced = writer->durability == LX_DURABILITY_FULL;
-    status = lx__packings_make(writer, &writer->meta, writer->meta.schema, &writer->packings,
-                               error);
+    status = lx__codec_settings_make(writer, &writer->meta, writer->meta.schema,
+                                     &writer->codec_settings, error);
     if (status != LX_OK)
         return status;
-    lx__flush_start(&writer->flush, writer->executor, writer->rules, writer->packings, fields);
+    lx__flush_start(&writer->flush, writer->executor, writer->rules, writer->codec_settings,
+                    fields);
     lx__training_begin(&writer->training, &writer->meta);
     status = lx__writer_recover(writer, error);
     writer->flush.pool.next_id = LX__FAULT(CHUNK_ID_REUSE) ? writer->committed.state.chunk_count

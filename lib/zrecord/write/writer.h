@@ -25,7 +25,7 @@
 #include "zrecord/write/committed.h"
 #include "zrecord/write/flush.h"
 #include "zrecord/write/orphans.h"
-#include "zrecord/write/packing.h"
+#include "zrecord/write/codec-settings.h"
 #include "zrecord/write/sync-timer.h"
 #include "zrecord/write/training.h"
 #include "zrecord/write/write-mutex.h"
@@ -44,8 +44,8 @@ struct lx_writer {
     lx__atfork atfork;
 
     lx__meta meta;
-    lx__entry_rules *rules; /**< One per field. */
-    lx__packing *packings;  /**< One per field. */
+    lx__entry_rules *rules;             /**< One per field. */
+    lx__codec_settings *codec_settings; /**< One per field. */
     lx__dictionary_list dictionaries;
     lx__training training;
     struct {

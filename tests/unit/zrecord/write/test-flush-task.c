@@ -3,8 +3,8 @@
 
 #include "../write-buffers.h"
 
-static const lx__packing levels_6[2] = {{.level = 6}, {.level = 6}},
-                         levels_1[2] = {{.level = 1}, {.level = 1}};
+static const lx__codec_settings levels_6[2] = {{.level = 6}, {.level = 6}},
+                                levels_1[2] = {{.level = 1}, {.level = 1}};
 
 /** A flush task of two fields, raw and flate, with chunks in the present directory. */
 struct fixture {
@@ -25,7 +25,7 @@ static void set_up(struct fixture *f, bool compresses, uint64_t records, uint64_
     f->pool.records_limit = records;
     f->pool.bytes_limit = bytes;
     f->task = (lx__flush_task){.rules = f->rules,
-                               .packings = levels_6,
+                               .codec_settings = levels_6,
                                .compresses = compresses,
                                .chunks = {.pool = &f->pool}};
 }
@@ -183,8 +183,10 @@ START_TEST(each_flush_task_has_its_own_chunks)
     uint32_t last[2] = {UINT32_MAX, UINT32_MAX};
     bool seen[2][100] = {{false}};
     set_up(&f, true, 40, 1u << 20);
-    lx__flush_task other = {
-        .rules = f.rules, .packings = levels_1, .compresses = true, .chunks = {.pool = &f.pool}};
+    lx__flush_task other = {.rules = f.rules,
+                            .codec_settings = levels_1,
+                            .compresses = true,
+                            .chunks = {.pool = &f.pool}};
     for (uint64_t i = 0; i < 20; i++) {
         lx__write_buffer *buffer = make_buffer(f.rules, i * 30, 30);
         unit_ok(lx__flush_task_write(i % 2 == 0 ? &f.task : &other, buffer, &error));
@@ -257,7 +259,8 @@ START_TEST(fills_up_partly_filled_chunks)
     file_put("5.zr", bytes, 120); /* with bytes that are not committed */
     for (size_t i = 0; i < 2; i++)
         lx__chunk_pool_offer(&f.pool, &left[i]);
-    lx__flush_task other = {.rules = f.rules, .packings = levels_6, .chunks = {.pool = &f.pool}};
+    lx__flush_task other = {
+        .rules = f.rules, .codec_settings = levels_6, .chunks = {.pool = &f.pool}};
     lx__flush_task *tasks[] = {&f.task, &other};
     bool used[10] = {false};
     for (size_t i = 0; i < 2; i++) {

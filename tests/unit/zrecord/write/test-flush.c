@@ -25,8 +25,8 @@ static void set_up(struct fixture *f, unsigned tasks, bool compresses)
     f->flush.pool.directory = &f->here;
     f->flush.pool.records_limit = 1u << 20;
     f->flush.pool.bytes_limit = 1u << 30;
-    static const lx__packing packings[2] = {{.level = 6}, {.level = 6}};
-    lx__flush_start(&f->flush, f->executor, f->rules, packings, 2);
+    static const lx__codec_settings settings[2] = {{.level = 6}, {.level = 6}};
+    lx__flush_start(&f->flush, f->executor, f->rules, settings, 2);
 }
 
 static void tear_down(struct fixture *f)

@@ -71,9 +71,9 @@ static lx_status make_schema(const records *r, struct ArrowSchema *schema, lx_er
 
 /* ---- columns */
 
-/** Packs bytes, each 0 or 1, to bits; @p bits may be the same memory. Returns the number of bits
+/** Turns bytes, each 0 or 1, into bits; @p bits may be the same memory. Returns the number of bits
  * that are set. */
-static uint64_t pack(const uint8_t *bytes, uint64_t count, uint8_t *bits)
+static uint64_t to_bits(const uint8_t *bytes, uint64_t count, uint8_t *bits)
 {
     uint64_t set = 0;
     for (uint64_t i = 0; i < count; i += 8) {
@@ -101,7 +101,7 @@ static lx_status set_valid(struct ArrowArray *array, const uint8_t *present, lx_
     uint8_t *bits = lx__arrow_array_allocate(array, 0, (count + 7) / 8);
     if (bits == NULL)
         return fail_memory(error);
-    array->null_count = (int64_t)(count - pack(present, count, bits));
+    array->null_count = (int64_t)(count - to_bits(present, count, bits));
     return LX_OK;
 }
 
@@ -163,7 +163,7 @@ static lx_status finish_elements(const lx_field *field, struct ArrowArray *array
     uint64_t count = (uint64_t)array->length;
     lx_status status = LX_OK;
     if (field->dtype == LX_BOOL)
-        pack(data, count, data);
+        to_bits(data, count, data);
     if (!lx__arrow_is_time(field->dtype))
         return present != NULL ? set_valid(array, present, error) : LX_OK;
     uint8_t *marks = present;

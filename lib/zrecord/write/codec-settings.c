@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "zrecord/write/packing.h"
+#include "zrecord/write/codec-settings.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -7,7 +7,7 @@
 #include "zrecord/table/dictionary-file.h"
 #include "zrecord/write/writer.h"
 
-int lx__packing_level(const lx_writer *writer, const lx_field *field)
+int lx__codec_settings_level(const lx_writer *writer, const lx_field *field)
 {
     if (field->level != 0)
         return field->level;
@@ -84,11 +84,11 @@ static lx_status find(lx_writer *writer, const lx__field *field, const lx__dict 
     return status;
 }
 
-lx_status lx__packings_make(lx_writer *writer, const lx__meta *meta, const lx_schema *schema,
-                            lx__packing **packings, lx_error *error)
+lx_status lx__codec_settings_make(lx_writer *writer, const lx__meta *meta, const lx_schema *schema,
+                                  lx__codec_settings **settings, lx_error *error)
 {
     lx_status status = LX_OK;
-    lx__packing *made = lx__alloc_array(schema->count, sizeof *made);
+    lx__codec_settings *made = lx__alloc_array(schema->count, sizeof *made);
     if (made == NULL)
         return lx__fail_memory(error, "a writer");
     for (size_t i = 0; status == LX_OK && i < schema->count; i++) {
@@ -96,12 +96,12 @@ lx_status lx__packings_make(lx_writer *writer, const lx__meta *meta, const lx_sc
         lx__dict sum;
         if (lx__codec_of(field->shown.compression) == NULL)
             continue;
-        made[i].level = lx__packing_level(writer, &field->shown);
+        made[i].level = lx__codec_settings_level(writer, &field->shown);
         if (lx__meta_find_dict(meta, i, &sum))
             status = find(writer, field, &sum, made[i].level, &made[i].dictionary, error);
     }
     if (status == LX_OK)
-        *packings = made;
+        *settings = made;
     else
         lx__free(made);
     return status;

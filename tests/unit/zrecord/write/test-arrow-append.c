@@ -489,8 +489,8 @@ START_TEST(refuses_null_and_released_structs)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/write/arrow", appends_scalars, widens_scalars, refuses_other_types, appends_bits,
-          appends_nulls_of_the_type_null, appends_bytes, appends_views,
+UNIT_MAIN("zrecord/write/arrow-append", appends_scalars, widens_scalars, refuses_other_types,
+          appends_bits, appends_nulls_of_the_type_null, appends_bytes, appends_views,
           appends_blocks_to_bytes_and_to_arrays, empty_values_need_no_data,
           appends_nested_fixed_lists, appends_flat_lists_to_arrays, appends_lists_of_fixed_lists,
           appends_lists_of_bits, refuses_lists_that_do_not_fit, a_missing_list_may_contain_nulls,

@@ -422,7 +422,7 @@ START_TEST(exports_texts)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/read/arrow", exports_what_was_appended, exports_chosen_records_and_fields,
+UNIT_MAIN("zrecord/read/arrow-export", exports_what_was_appended, exports_chosen_records_and_fields,
           exports_bits, an_empty_stream_has_one_array, reads_the_snapshot_of_the_call,
           reports_damage, refuses_invalid_arguments, refuses_numbers_that_arrow_lacks,
           exports_ragged_fields_as_lists, exports_ragged_bits, exports_times,

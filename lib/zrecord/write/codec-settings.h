@@ -3,8 +3,8 @@
  * @file
  * @brief How a writer compresses the values of its fields.
  */
-#ifndef LX_ZRECORD_PACKING_H
-#define LX_ZRECORD_PACKING_H
+#ifndef LX_ZRECORD_CODEC_SETTINGS_H
+#define LX_ZRECORD_CODEC_SETTINGS_H
 
 #include "zrecord/format/meta.h"
 #include "zrecord/write/flush-task.h"
@@ -21,17 +21,17 @@ typedef struct lx__dictionary_list {
 } lx__dictionary_list;
 
 /** Returns the level at which a writer compresses a field, which must be compressed. */
-int lx__packing_level(const lx_writer *writer, const lx_field *field);
+int lx__codec_settings_level(const lx_writer *writer, const lx_field *field);
 
 /**
- * Makes the packings of the fields of @p schema, and loads their dictionaries. If a dictionary is
+ * Makes the settings of the fields of @p schema, and loads their dictionaries. If a dictionary is
  * damaged, new values are compressed without it, and a warning is logged: the writer must remain
  * able to repair the dataset.
  *
  * @param meta  Its document has the fields of @p schema, in the same order.
  */
-lx_status lx__packings_make(lx_writer *writer, const lx__meta *meta, const lx_schema *schema,
-                            lx__packing **packings, lx_error *error);
+lx_status lx__codec_settings_make(lx_writer *writer, const lx__meta *meta, const lx_schema *schema,
+                                  lx__codec_settings **settings, lx_error *error);
 
 /** Adds a dictionary for the field with the id @p field; takes it over if it succeeds. */
 lx_status lx__dictionary_list_add(lx__dictionary_list *list, uint32_t field, int level,

@@ -140,5 +140,6 @@ START_TEST(a_refused_change_changes_nothing)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/describe", stays_with_the_dataset, readers_see_a_change_after_a_refresh,
-          a_change_commits_what_is_pending, a_refused_change_changes_nothing)
+UNIT_MAIN("zrecord/maintenance/dataset-card", stays_with_the_dataset,
+          readers_see_a_change_after_a_refresh, a_change_commits_what_is_pending,
+          a_refused_change_changes_nothing)
