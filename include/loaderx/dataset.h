@@ -50,12 +50,14 @@ typedef enum lx_damage_policy {
  * a file that is too short when it is opened causes #LX_ERR_CORRUPT.
  */
 typedef enum lx_access {
-    LX_ACCESS_AUTO = 0, /**< #LX_ACCESS_MMAP on local file systems, #LX_ACCESS_PREAD on network file
-                             systems; the default. */
-    LX_ACCESS_MMAP = 1, /**< Uses mmap(2), which is fastest and reads records in place. If another
-                             process truncates an open file, or a sector is bad, SIGBUS kills the
-                             process; in the last page of a truncated file, bytes may instead read
-                             as zeros, without an error. */
+    LX_ACCESS_AUTO = 0, /**< #LX_ACCESS_PREAD on network file systems, #LX_ACCESS_MMAP on others;
+                             the default. While values are not in memory, calls that read several
+                             values do not wait for one page after another: they request all values
+                             from the system at once, and read them with pread(2). */
+    LX_ACCESS_MMAP = 1, /**< Uses mmap(2), which is fastest for values in memory and reads records
+                             in place. If another process truncates an open file, or a sector is
+                             bad, SIGBUS kills the process; in the last page of a truncated file,
+                             bytes may instead read as zeros, without an error. */
     LX_ACCESS_PREAD = 2 /**< Uses pread(2); nothing is memory-mapped. Truncation causes
                              #LX_ERR_CORRUPT, and a bad sector causes #LX_ERR_IO; the error reports
                              the field, record, file and offset. A view contains copies of its

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -255,6 +256,18 @@ void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size)
         uint64_t step = size - done < ADVICE ? size - done : ADVICE;
         (void)posix_fadvise(file->fd, (off_t)(offset + done), (off_t)step, POSIX_FADV_WILLNEED);
     }
+}
+
+bool lx__file_is_absent(const lx__file *file, uint64_t offset)
+{
+#ifdef RWF_NOWAIT
+    uint8_t byte;
+    struct iovec to = {&byte, 1};
+    return preadv2(file->fd, &to, 1, (off_t)offset, RWF_NOWAIT) == -1 && errno == EAGAIN;
+#else
+    (void)file, (void)offset;
+    return false;
+#endif
 }
 
 void lx__file_start_writeback(const lx__file *file, uint64_t offset, uint64_t size)

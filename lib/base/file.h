@@ -76,6 +76,10 @@ LX_API lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *e
 /** Starts reading @p size bytes at @p offset into the page cache. */
 LX_API void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size);
 
+/** Whether the byte at @p offset is not in the page cache, so that reading it would wait for the
+ * disk. False if the system cannot tell. */
+LX_API bool lx__file_is_absent(const lx__file *file, uint64_t offset);
+
 /** Reads up to @p size bytes at @p offset with one call; a short read does not necessarily mean the
  * end of the file. */
 LX_API lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The number of this process, in a page that reads as zero in a child; NULL before the first use,
@@ -75,4 +76,10 @@ bool lx__process_take_over(lx__process *process)
 void lx__process_adopt(lx__process *process)
 {
     atomic_store_explicit(&process->id, lx__process_id(), memory_order_release);
+}
+
+uint64_t lx__process_major_faults(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_majflt : 0;
 }

@@ -18,6 +18,9 @@
  * process id. */
 uint64_t lx__process_id(void);
 
+/** Returns how many page faults of the calling process have waited for a disk; 0 if unknown. */
+LX_API uint64_t lx__process_major_faults(void);
+
 /** The process that owns an object. */
 typedef struct lx__process {
     _Atomic uint64_t id;

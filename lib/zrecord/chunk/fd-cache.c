@@ -111,6 +111,13 @@ static lx_status open_file(lx__fd_cache *cache, const lx__file_name *name, lx__f
     }
 }
 
+void lx__fd_cache_keep(lx__fd_cache *cache, size_t max)
+{
+    pthread_mutex_lock(&cache->mutex);
+    cache->max = max;
+    pthread_mutex_unlock(&cache->mutex);
+}
+
 lx_status lx__fd_cache_take(lx__fd_cache *cache, const lx__file_name *name, lx__open_file **file,
                             lx_error *error)
 {

@@ -58,6 +58,9 @@ typedef struct lx__fd_cache {
 /** Initializes an empty cache that keeps up to @p max files open; @p max must not be 0. */
 void lx__fd_cache_init(lx__fd_cache *cache, size_t max, lx__fd_open *open, void *user);
 
+/** Changes the number of files to keep open to @p max, which must not be 0. */
+void lx__fd_cache_keep(lx__fd_cache *cache, size_t max);
+
 /** Returns an open file, from the cache if possible. Release it with lx__fd_cache_release(). */
 lx_status lx__fd_cache_take(lx__fd_cache *cache, const lx__file_name *name, lx__open_file **file,
                             lx_error *error);

@@ -186,9 +186,11 @@ lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *err
     if (pinned == NULL)
         return lx__fail_null(error, "pinned");
     lx_status status = lx__dataset_share(dataset, pinned, error);
-    if (status == LX_OK)
-        (*pinned)->options.live = false;
-    return status;
+    if (status != LX_OK)
+        return status;
+    (*pinned)->options.live = false;
+    atomic_init(&(*pinned)->read_ahead, atomic_load(&dataset->read_ahead));
+    return LX_OK;
 }
 
 void lx_dataset_close(lx_dataset *dataset)

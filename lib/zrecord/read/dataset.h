@@ -32,6 +32,8 @@ struct lx_dataset {
     bool refreshed;              /**< The last refresh succeeded. Guarded by @ref refreshing. */
     pthread_mutex_t mutex;       /**< Guards @ref snapshot. */
     lx__snapshot *snapshot;      /**< The newest snapshot loaded; owns a reference. */
+    atomic_bool read_ahead;      /**< lx__dataset_read_ahead() requests all values before they are
+                                      read through this handle. */
     lx__damage_counter *damages; /**< Shared with pinned handles made from this handle. */
     lx__process process;         /**< The process that the mutexes belong to. */
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "zrecord/read/gather.h"
+#include "zrecord/read/residency.h"
 
 /* No row of a raw value starts with this number, because it would mean a size of 0. */
 #define NO_HEAD 0
@@ -395,7 +396,7 @@ lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damage_counter *damages, 
                            const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
                            lx_error *error)
 {
-    if (snapshot->store->access != LX_ACCESS_MMAP)
+    if (snapshot->store->access != LX_ACCESS_MMAP || lx__residency_is_on_disk(snapshot->store))
         return lx__gather_rows(snapshot, damages, field, indices, count, out, stride, error);
     dense g = start(snapshot, damages, field);
     lx_status status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "zrecord/read/residency.h"
 #include "zrecord/read/value-rows.h"
 
 /* How many mapped values to locate before copying the first of them. */
@@ -41,6 +42,8 @@ _Static_assert(LX__VALUE_BLOCK <= UINT8_MAX + 1, "owners are bytes");
 static void start(gather *g, lx__snapshot *snapshot, lx__damage_counter *damages, size_t field)
 {
     g->reader = lx__value_reader_of(snapshot);
+    if (!g->reader.by_pread && lx__residency_is_on_disk(snapshot->store))
+        g->reader.by_pread = g->reader.rows_mapped = true;
     g->damages = damages;
     g->field = field;
     g->rules = snapshot->columns[field].rules;

@@ -34,6 +34,19 @@ static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__v
     }
 }
 
+void lx__prefetch_values(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                         size_t count)
+{
+    lx__extent wanted = {0};
+    for (size_t i = 0; i < count; i++) {
+        lx__value value;
+        if (indices[i] < reader->snapshot->length &&
+            lx__value_load(reader, field, indices[i], &value, NULL) == LX_OK)
+            gather(reader, field, indices[i], &value, &wanted);
+    }
+    ask_for(reader, field, &wanted);
+}
+
 bool lx__prefetch_next(lx__prefetch *ahead, uint64_t *first, uint64_t *end)
 {
     lx__snapshot *snapshot = ahead->snapshot;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Readahead for a scan of all records.
+ * @brief Readahead for chosen values, and for a scan of all records.
  *
  * Values may be in the chunks in any order, so the system's own readahead does not help. A scan
  * instead requests each range of records before reading it, so it does not have to wait for each
@@ -24,6 +24,11 @@ typedef struct lx__prefetch {
     uint64_t next;          /**< First record of the next range. */
     lx__value_reader reader;
 } lx__prefetch;
+
+/** Requests values from the system, without waiting for them. Neighbors are requested together.
+ * Skips values that cannot be located, which the read will report. */
+void lx__prefetch_values(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                         size_t count);
 
 /** Determines the next range of records, [@p first, @p end), and requests its values from the
  * system. Returns false at the end of the dataset. */

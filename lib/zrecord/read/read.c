@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "zrecord/read/gather-dense.h"
 #include "zrecord/read/refresh.h"
+#include "zrecord/read/residency.h"
 #include "zrecord/read/gather.h"
 
 static lx_status check_call(const lx_dataset *dataset, size_t field, const uint64_t *indices,
@@ -11,6 +12,39 @@ static lx_status check_call(const lx_dataset *dataset, size_t field, const uint6
     lx_status status = lx__dataset_check_field(dataset, field, error);
     if (status == LX_OK && indices == NULL && count != 0)
         status = lx__fail_null(error, "indices");
+    return status;
+}
+
+static lx_status gather_dense(const lx_dataset *dataset, lx__snapshot *snapshot, size_t field,
+                              const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
+                              lx_error *error)
+{
+    uint64_t size = snapshot->columns[field].rules->size;
+    lx_status status = LX_OK;
+    for (size_t at = 0; status == LX_OK && at < count;) {
+        lx__residency_step step = lx__residency_begin(dataset, snapshot, field, indices + at,
+                                                      count - at);
+        status = lx__gather_dense(snapshot, dataset->damages, field, indices + at, step.count,
+                                  out + at * stride, stride, error);
+        lx__residency_end(snapshot, &step, step.count * size);
+        at += step.count;
+    }
+    return status;
+}
+
+static lx_status gather_bytes(const lx_dataset *dataset, lx__snapshot *snapshot, size_t field,
+                              const uint64_t *indices, size_t count, const uint64_t *offsets,
+                              uint8_t *out, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t at = 0; status == LX_OK && at < count;) {
+        lx__residency_step step = lx__residency_begin(dataset, snapshot, field, indices + at,
+                                                      count - at);
+        status = lx__gather_bytes(snapshot, dataset->damages, field, indices + at, step.count, out,
+                                  offsets + at, error);
+        lx__residency_end(snapshot, &step, offsets[at + step.count] - offsets[at]);
+        at += step.count;
+    }
     return status;
 }
 
@@ -35,8 +69,7 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
     status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    status = lx__gather_dense(snapshot, dataset->damages, field, indices, count, out, stride,
-                              error);
+    status = gather_dense(dataset, snapshot, field, indices, count, out, stride, error);
     lx__snapshot_unref(snapshot);
     return status;
 }
@@ -74,8 +107,8 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
     if (status != LX_OK)
         return status;
     uint8_t nothing; /* out may be NULL if all records are empty */
-    status = lx__gather_bytes(snapshot, dataset->damages, field, indices, count,
-                              out != NULL ? out : &nothing, offsets, error);
+    status = gather_bytes(dataset, snapshot, field, indices, count, offsets,
+                          out != NULL ? out : &nothing, error);
     lx__snapshot_unref(snapshot);
     return status;
 }
@@ -98,6 +131,7 @@ lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *ind
     if (status != LX_OK)
         return status;
     lx__snapshot *shown;
+    (void)lx__residency_begin(dataset, snapshot, field, indices, count);
     status = lx__view(snapshot, dataset->damages, field, indices, count, slices, &shown, error);
     if (status == LX_OK)
         *view = (lx_view *)shown;

@@ -44,7 +44,9 @@ void lx__value_reader_end(lx__value_reader *reader)
     }
     lx__free(reader->fields);
     lx__store_release_inflater(store, reader->inflater);
-    *reader = (lx__value_reader){.snapshot = reader->snapshot, .by_pread = reader->by_pread};
+    *reader = (lx__value_reader){.snapshot = reader->snapshot,
+                                 .by_pread = reader->by_pread,
+                                 .rows_mapped = reader->rows_mapped};
 }
 
 /* ---- entries */
@@ -110,7 +112,7 @@ lx_status lx__value_load(lx__value_reader *reader, size_t field, uint64_t index,
 {
     const lx__state *state = &reader->snapshot->state;
     lx_status status = LX_OK;
-    if (!reader->by_pread) {
+    if (!reader->by_pread || reader->rows_mapped) {
         lx__snapshot_load(reader->snapshot, field, index, value);
         return LX_OK;
     }

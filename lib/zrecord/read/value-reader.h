@@ -26,6 +26,8 @@ typedef struct lx__value_reader {
     lx__snapshot *snapshot; /**< The caller keeps the reference. */
     bool by_pread;          /**< If false, the reader uses the mappings, which the snapshot must
                                  have. */
+    bool rows_mapped;       /**< With @ref by_pread: the rows of tables are read from the mappings
+                                 nevertheless. */
     lx__inflater *inflater; /**< Taken when the first compressed value is read. */
     lx__field_window *fields;
     size_t window_rows; /**< Number of rows per field that a sequential read loads at once. */

@@ -125,10 +125,28 @@ static void read_run(const lx__value_reader *reader, size_t field, const wanted 
     }
 }
 
+static void load_mapped(const lx__snapshot *snapshot, size_t field, const uint64_t *indices,
+                        size_t count, lx__loaded *loaded)
+{
+    for (size_t i = 0; i < count; i++) {
+        lx__value value;
+        loaded[i] = (lx__loaded){0};
+        if (indices[i] >= snapshot->length)
+            continue;
+        lx__snapshot_load(snapshot, field, indices[i], &value);
+        loaded[i].entry = value.entry;
+        loaded[i].update = value.update;
+    }
+}
+
 lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
                                size_t count, bool to_gather, lx__loaded *loaded, lx_error *error)
 {
     wanted rows[LX__VALUE_BLOCK];
+    if (reader->rows_mapped) {
+        load_mapped(reader->snapshot, field, indices, count, loaded);
+        return LX_OK;
+    }
     size_t listed = list_rows(reader->snapshot, field, indices, count, loaded, rows);
     if (listed == 0)
         return LX_OK;

@@ -23,8 +23,8 @@ lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__
                               uint64_t first, uint64_t count, uint8_t *rows, lx_error *error);
 
 /**
- * Loads the entries of up to LX__VALUE_BLOCK records, in any order, with pread. Skips indices that
- * are not less than the length. Rows that are close to each other are read with one call.
+ * Loads the entries of up to LX__VALUE_BLOCK records, in any order, with pread, unless the reader's
+ * rows are mapped. Skips indices that are not less than the length. Rows that are close to each other are read with one call.
  *
  * If @p to_gather is set, does not read the check table for raw values that need no verification,
  * and leaves their CRCs at 0.

@@ -88,8 +88,9 @@ static lx_status prepare_fields(lx__store *store, lx_error *error)
     store->tables = lx__alloc_array(count, sizeof *store->tables);
     store->checked_rows = lx__alloc_array(count, sizeof *store->checked_rows);
     store->dictionaries = lx__alloc_array(count, sizeof *store->dictionaries);
+    store->tables_requested = lx__alloc_array(count, sizeof *store->tables_requested);
     if (store->rules == NULL || store->tables == NULL || store->checked_rows == NULL ||
-        store->dictionaries == NULL)
+        store->dictionaries == NULL || store->tables_requested == NULL)
         return lx__fail_memory(error, "a dataset");
     for (size_t i = 0; i < count; i++)
         store->rules[i] = lx__field_rules(lx__schema_field(store->schema, i), store->meta.uuid);
@@ -210,6 +211,10 @@ static lx_status open_files(lx__store *store, const char *path, const lx__store 
         return status;
     store->network = lx__file_network(&store->directory);
     bool slow = store->network != NULL || sizeof(void *) < sizeof(uint64_t);
+    lx__residency residency = former != NULL                    ? atomic_load(&former->residency)
+                              : store->access == LX_ACCESS_MMAP ? LX__ASSUMED
+                                                                : LX__UNKNOWN;
+    atomic_init(&store->residency, residency);
     if (store->access == LX_ACCESS_AUTO)
         store->access = slow ? LX_ACCESS_PREAD : LX_ACCESS_MMAP;
     if (store->access == LX_ACCESS_MMAP)
@@ -298,6 +303,7 @@ static void store_free(lx__store *store)
     lx__free(store->chunks);
     lx__free(store->inflaters);
     lx__free(store->dictionaries);
+    lx__free(store->tables_requested);
     lx__free(store->rules);
     lx_schema_free(store->schema);
     lx__meta_free(&store->meta);

@@ -42,6 +42,14 @@ typedef struct lx__chunk_map {
     lx__chunk_mapping *mapped; /**< NULL if mapping the chunk failed. */
 } lx__chunk_map;
 
+/** Where the values that are read seem to be; see read/residency.h. */
+typedef enum lx__residency {
+    LX__UNKNOWN,   /**< The next call that reads several records finds out. */
+    LX__IN_MEMORY, /**< Copying from mappings takes no page faults that wait for the disk. */
+    LX__ON_DISK,
+    LX__ASSUMED /**< In memory, and not to be tested: the user chose mappings. */
+} lx__residency;
+
 typedef struct lx__store {
     atomic_size_t references;
     lx__file directory;
@@ -62,6 +70,11 @@ typedef struct lx__store {
     lx_access access;    /**< The access mode; never AUTO. */
     const char *network; /**< Name of the network file system; NULL if the file system is local. */
     lx__process process; /**< The process that the mutexes belong to. */
+
+    _Atomic lx__residency residency;
+    atomic_uint resident_steps;     /**< Number of tests in a row that found no value on disk. */
+    _Atomic uint64_t major_faults;  /**< Of the process, at the last slow step. */
+    _Atomic bool *tables_requested; /**< One per field of @ref schema. */
 
     pthread_mutex_t log_mutex; /**< Guards @ref log. Locked before @ref mutex. */
     lx__wal_reader log;        /**< Opened by the first replay. */

@@ -48,7 +48,7 @@ KNOWN(openat, OPENS), KNOWN(pwrite64, WRITES), KNOWN(write, STREAMS), KNOWN(writ
     KNOWN(alarm, HARMLESS),
 #endif
     KNOWN(pread64, HARMLESS), KNOWN(readv, HARMLESS), KNOWN(preadv, HARMLESS),
-    KNOWN(close, HARMLESS),
+    KNOWN(preadv2, HARMLESS), KNOWN(close, HARMLESS),
 #ifdef __NR_close_range
     KNOWN(close_range, HARMLESS),
 #endif

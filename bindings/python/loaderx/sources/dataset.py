@@ -72,10 +72,12 @@ class Dataset(Stored, _core.Dataset):
         What to do if a value is damaged: 'raise' raises CorruptError; 'zeros' treats the value as
         missing. In both cases, `damaged` counts the value.
     access : {'auto', 'mmap', 'pread'}, optional
-        How files are accessed. 'mmap' is the fastest, but SIGBUS kills this process if another
-        process truncates a file or if a disk sector is bad. 'pread' raises CorruptError or OSError
-        in these cases, but `views` returns copies. 'auto', the default, selects 'mmap' on local
-        file systems and 'pread' on network file systems, where only sealed datasets can be read.
+        How files are accessed. 'mmap' is the fastest for values in memory, but SIGBUS kills this
+        process if another process truncates a file or if a disk sector is bad. 'pread' raises
+        CorruptError or OSError in these cases, but `views` returns copies. 'auto', the default,
+        selects 'mmap' on local file systems, but requests values that are not in memory from the
+        disk all at once, and reads them with pread. It selects 'pread' on network file systems,
+        where only sealed datasets can be read.
     executor : Executor, optional
         The threads that run `verify`. By default, `verify` uses one thread per CPU.
     length : int, optional
