@@ -512,7 +512,9 @@ typedef struct lx_loader_stats {
     uint64_t prefetched;   /**< The number of batches that are currently ready or in preparation. */
     uint64_t damaged;      /**< The number of damaged records that were left out or filled with
                                 zeros, in batches that were returned. */
-    uint64_t reserved[5];  /**< Reserved; zero. */
+    uint64_t read_ahead;   /**< The number of records whose values were requested from a disk before
+                                they were copied, because they were not in memory. */
+    uint64_t reserved[4];  /**< Reserved; zero. */
 } lx_loader_stats;
 
 /** Copies a loader's statistics since it was opened. */

@@ -62,6 +62,25 @@ void lx__batch_schedule_clear(lx__batch_schedule *schedule)
     lx__epoch_table_clear_scratch(&schedule->bounds);
 }
 
+void lx__batch_schedule_copy(const lx__batch_schedule *schedule, lx__batch_schedule *copy)
+{
+    /* Only members that never change, since another thread may use the schedule. */
+    *copy = (lx__batch_schedule){.order = schedule->order,
+                                 .shard = schedule->shard,
+                                 .batch_size = schedule->batch_size,
+                                 .global_batch = schedule->global_batch,
+                                 .epochs = schedule->epochs,
+                                 .last = schedule->last,
+                                 .skipped = schedule->skipped,
+                                 .skipped_count = schedule->skipped_count};
+    lx__batch_schedule_seek(copy, 0);
+}
+
+void lx__batch_schedule_clear_copy(lx__batch_schedule *copy)
+{
+    lx__epoch_table_clear_scratch(&copy->bounds);
+}
+
 /** Finds the run of epochs that contains the position. The run depends only on the position, so a
  * resumed loader ends where an uninterrupted one does. */
 void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position)
@@ -242,22 +261,16 @@ static bool skips_in(const lx__batch_schedule *schedule, uint64_t epoch_begin)
 static lx_status count_visited(const lx__batch_schedule *schedule, uint64_t epoch_begin,
                                uint64_t *count, lx_error *error)
 {
-    /* Only members that never change, since another thread may use the schedule. */
-    lx__batch_schedule visited = {.order = schedule->order,
-                                  .shard = schedule->shard,
-                                  .batch_size = schedule->batch_size,
-                                  .global_batch = schedule->global_batch,
-                                  .epochs = 1,
-                                  .last = schedule->last,
-                                  .skipped = schedule->skipped,
-                                  .skipped_count = schedule->skipped_count};
+    lx__batch_schedule visited;
     lx__batch_slice slice;
     uint64_t found = 0;
+    lx__batch_schedule_copy(schedule, &visited);
+    visited.epochs = 1;
     lx__batch_schedule_seek(&visited, epoch_begin);
     lx_status status;
     while ((status = lx__batch_schedule_next(&visited, &slice, error)) == LX_OK)
         found++;
-    lx__epoch_table_clear_scratch(&visited.bounds);
+    lx__batch_schedule_clear_copy(&visited);
     if (status != LX_END)
         return status;
     *count = found;

@@ -53,6 +53,13 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
 /** Frees the batch bounds and the skipped ranges. A zeroed struct is allowed. */
 void lx__batch_schedule_clear(lx__batch_schedule *schedule);
 
+/** Makes @p copy visit the same batches from position 0 on; it borrows the skipped ranges.
+ * Thread-safe. */
+void lx__batch_schedule_copy(const lx__batch_schedule *schedule, lx__batch_schedule *copy);
+
+/** Frees the batch bounds of a copy. A zeroed struct is allowed. */
+void lx__batch_schedule_clear_copy(lx__batch_schedule *copy);
+
 /** Moves to a position, and to the run of epochs that contains this position. */
 void lx__batch_schedule_seek(lx__batch_schedule *schedule, uint64_t position);
 

@@ -25,6 +25,7 @@ struct lx_loader {
     bool own_executor;
     lx__batch_pool *batch_pool;
     lx__pipeline pipeline;
+    lx__read_ahead read_ahead;
     lx__batch_schedule schedule; /**< Ahead of @ref position by the batches in the pipeline. */
 
     /* Written with the lock held, read by any thread. */

@@ -72,9 +72,14 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
         return status;
     }
     loader->pipeline.damage = options->damage;
+    loader->pipeline.read_ahead = &loader->read_ahead;
     /* Enough for the batches in flight and two that the consumer may hold. */
     size_t idle_max = loader->pipeline.depth + 2;
-    return lx__batch_pool_new(loader->executor, &layout, idle_max, &loader->batch_pool, error);
+    status = lx__batch_pool_new(loader->executor, &layout, idle_max, &loader->batch_pool, error);
+    if (status == LX_OK)
+        lx__read_ahead_open(&loader->read_ahead, &loader->batch_pool->layout, loader->order,
+                            &loader->schedule);
+    return status;
 }
 
 /** Moves to a position. The caller holds the lock. */
@@ -82,6 +87,7 @@ static void seek(lx_loader *loader, uint64_t position)
 {
     lx__pipeline_drop(&loader->pipeline);
     lx__batch_schedule_seek(&loader->schedule, position);
+    lx__read_ahead_move(&loader->read_ahead);
     atomic_store_explicit(&loader->position, position, memory_order_relaxed);
     atomic_store_explicit(&loader->prefetched, 0, memory_order_relaxed);
 }
@@ -135,6 +141,7 @@ void lx_loader_close(lx_loader *loader)
         lx__fair_mutex_destroy(&loader->mutex); /* waits until all calls to next have returned */
     if (loader->pipeline.executor != NULL)
         lx__pipeline_close(&loader->pipeline);
+    lx__read_ahead_close(&loader->read_ahead);
     if (loader->batch_pool != NULL)
         lx__batch_pool_close(loader->batch_pool);
     if (loader->own_executor)
@@ -187,12 +194,6 @@ static lx_status add_batch(lx_loader *loader, lx_error *error)
     return status;
 }
 
-static void count_prefetched(lx_loader *loader)
-{
-    uint64_t count = loader->pipeline.on_caller ? 0 : loader->pipeline.count;
-    atomic_store_explicit(&loader->prefetched, count, memory_order_relaxed);
-}
-
 /** Returns the size of the next batch. Where sizes vary, it is estimated from earlier batches, and
  * 0 until the first one is filled. */
 static uint64_t next_bytes(const lx_loader *loader)
@@ -204,6 +205,19 @@ static uint64_t next_bytes(const lx_loader *loader)
     return values != 0 ? pool->layout.bytes + values : 0;
 }
 
+/** Returns the approximate size of a record; 0 if it is unknown. */
+static uint64_t record_bytes(const lx_loader *loader)
+{
+    uint64_t rows = loader->batch_pool->layout.batch_rows;
+    return rows != 0 ? next_bytes(loader) / rows : 0;
+}
+
+static void count_prefetched(lx_loader *loader)
+{
+    uint64_t count = loader->pipeline.on_caller ? 0 : loader->pipeline.count;
+    atomic_store_explicit(&loader->prefetched, count, memory_order_relaxed);
+}
+
 /** Fills the pipeline. A failure is returned only while the pipeline is empty. */
 static lx_status fill_pipeline(lx_loader *loader, lx_error *error)
 {
@@ -211,6 +225,9 @@ static lx_status fill_pipeline(lx_loader *loader, lx_error *error)
     lx_error ignored = LX_ERROR_INIT;
     while (status == LX_OK && lx__pipeline_has_room(&loader->pipeline, next_bytes(loader)))
         status = add_batch(loader, loader->pipeline.count == 0 ? error : &ignored);
+    lx__read_ahead_follow(&loader->read_ahead,
+                          atomic_load_explicit(&loader->position, memory_order_relaxed),
+                          &loader->schedule, record_bytes(loader));
     count_prefetched(loader);
     return loader->pipeline.count != 0 ? LX_OK : status;
 }
@@ -428,5 +445,6 @@ void lx_loader_get_stats(const lx_loader *loader, lx_loader_stats *stats)
         .transform_ns = atomic_load_explicit(&loader->pipeline.transform_ns, memory_order_relaxed),
         .blocks = atomic_load_explicit(&pool->blocks, memory_order_relaxed),
         .block_bytes = atomic_load_explicit(&pool->block_bytes, memory_order_relaxed),
-        .prefetched = atomic_load_explicit(&loader->prefetched, memory_order_relaxed)};
+        .prefetched = atomic_load_explicit(&loader->prefetched, memory_order_relaxed),
+        .read_ahead = atomic_load_explicit(&loader->read_ahead.requested, memory_order_relaxed)};
 }

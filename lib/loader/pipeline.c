@@ -103,6 +103,7 @@ static void run(lx__task *task, size_t part)
     uint64_t rows = batch->rows - first < job->part_rows ? batch->rows - first : job->part_rows;
     lx_status status = LX_OK;
 
+    lx__read_ahead_step(job->pipeline->read_ahead);
     if (columns > sizeof targets / sizeof *targets)
         moved = lx__alloc_array(columns, sizeof *moved);
     if (moved == NULL)

@@ -14,6 +14,7 @@
 #include "executor/clock.h"
 #include "executor/task.h"
 #include "loader/batch.h"
+#include "loader/read-ahead.h"
 
 /** Maximum number of batches in flight, however small they are. */
 #define LX__DEPTH_MAX 64
@@ -46,7 +47,8 @@ struct lx__pipeline {
     lx_source *source;     /**< Owned by the batch pool's layout. */
     lx_transform_function transform;
     void *transform_user;
-    lx_damage_policy damage; /**< The policy for damaged records. */
+    lx_damage_policy damage;    /**< The policy for damaged records. */
+    lx__read_ahead *read_ahead; /**< The loader's. */
     bool on_caller; /**< The calling thread fills the batches: they are too small for threads, or
                           the executor has no readers. */
     uint64_t part_rows;

@@ -37,6 +37,10 @@ class LoaderStats(Dict[str, int]):
             return (f'the transform is the bottleneck. It took {_seconds(transform)} s, summed '
                     f'over all threads, and reading {_seconds(fill)} s. Python code runs in one '
                     'thread at a time: let NumPy do the work, or store its results.')
+        if self['read_ahead'] > self['records'] / 2:
+            return (f'the disk is the bottleneck. {self["read_ahead"]:,} records were not in memory '
+                    'and were read ahead of the batches. Fewer fields, compression, more memory or '
+                    'a faster disk may help.')
         return (f'reading is the bottleneck. It took {_seconds(fill)} s, summed over all threads. '
                 'More threads, larger batches, fewer fields or a faster disk may help.')
 

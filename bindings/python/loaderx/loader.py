@@ -582,7 +582,8 @@ class Loader:
             summed over all threads. ``blocks``: the number of memory blocks created.
             ``block_bytes``: the number of bytes mapped now. ``prefetched``: the number of batches
             that are ready or in preparation now. ``damaged``: the number of damaged records that
-            were skipped or read as zeros.
+            were skipped or read as zeros. ``read_ahead``: the number of records that were not in
+            memory and were therefore requested from the disk before they were copied.
 
         Examples
         --------

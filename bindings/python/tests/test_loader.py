@@ -505,14 +505,14 @@ def test_stats_count(data):
     assert stats['failures'] == 0
     assert set(stats) == {'batches', 'records', 'bytes', 'failures', 'time_ns', 'wait_ns',
                           'fill_ns', 'transform_ns', 'blocks', 'block_bytes', 'prefetched',
-                          'damaged'}
+                          'damaged', 'read_ahead'}
     assert 0 < stats['wait_ns'] <= stats['time_ns']
     assert json.loads(json.dumps(stats)) == stats == eval(repr(stats))
 
 
 def stats_of(time, wait, fill, transform, **more):
     seconds = {'time_ns': time, 'wait_ns': wait, 'fill_ns': fill, 'transform_ns': transform}
-    return LoaderStats({'failures': 0, 'damaged': 0, **more,
+    return LoaderStats({'failures': 0, 'damaged': 0, 'read_ahead': 0, 'records': 10, **more,
                         **{name: int(value * 1e9) for name, value in seconds.items()}})
 
 
@@ -522,6 +522,8 @@ def stats_of(time, wait, fill, transform, **more):
      'loader keeps up, and the consumer is the bottleneck.'),
     (stats_of(5, 0.6, 9.87, 1), 'The consumer waited 12% of the time (0.6 of 5 s) for batches: '
      'reading is the bottleneck. It took 9.87 s, summed over all threads. More threads,'),
+    (stats_of(5, 4, 9, 1, read_ahead=2500, records=3000), 'batches: the disk is the bottleneck. '
+     '2,500 records were not in memory and were read ahead of the batches.'),
     (stats_of(5, 4, 1, 9), 'batches: the transform is the bottleneck. It took 9 s, summed over all '
      'threads, and reading 1 s.'),
     (stats_of(5, 4, 0.2, 0), 'but preparing them took only 0.2 s. Other users of the executor,'),

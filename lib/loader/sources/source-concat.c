@@ -339,6 +339,20 @@ static lx_status mark_present(lx_source *source, size_t column, const uint64_t *
 
 /* ---- class */
 
+static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+{
+    const concat_source *self = (const concat_source *)source;
+    uint64_t places[BLOCK];
+    block b;
+    for (size_t at = 0; at < count; at += b.count) {
+        make_block(self, indices + at, count - at, &b);
+        for (size_t first = 0, here; first < b.count; first += here) {
+            here = list_part(&b, first, places);
+            lx__source_read_ahead(self->parts.parts[b.part[b.sorted[first]]], wanted, places, here);
+        }
+    }
+}
+
 static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
 {
     lx_status status = lx__source_parts_pin(source, sizeof(concat_source), pinned, error);
@@ -362,6 +376,7 @@ static const lx__source_class class = {.kind = "concat",
                                        .mark_present = mark_present,
                                        .describe = lx__source_parts_describe,
                                        .visit_datasets = lx__source_parts_visit,
+                                       .read_ahead = read_ahead,
                                        .pin = pin,
                                        .dispose = dispose};
 

@@ -99,6 +99,15 @@ static lx_status mark_present(lx_source *source, size_t column, const uint64_t *
     return status;
 }
 
+static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+{
+    lx_source *part = ((subset_source *)source)->parts.parts[0];
+    block b;
+    for (size_t at = 0; at < count; at += b.count)
+        if (find_block(source, indices + at, count - at, &b, NULL) == LX_OK)
+            lx__source_read_ahead(part, wanted, b.places, b.count);
+}
+
 static int describe(const lx_source *source, json_t *object)
 {
     int failed = lx__source_parts_describe(source, object);
@@ -133,6 +142,7 @@ static const lx__source_class class = {.kind = "subset",
                                        .mark_present = mark_present,
                                        .describe = describe,
                                        .visit_datasets = lx__source_parts_visit,
+                                       .read_ahead = read_ahead,
                                        .pin = pin,
                                        .dispose = dispose};
 

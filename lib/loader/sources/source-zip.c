@@ -75,6 +75,15 @@ static lx_status visit_datasets(const lx_source *source, const bool *wanted,
     return status;
 }
 
+static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+{
+    const lx__parts_source *self = (const lx__parts_source *)source;
+    for (size_t i = 0; i < self->part_count; i++) {
+        lx__source_read_ahead(self->parts[i], wanted, indices, count);
+        wanted += self->parts[i]->column_count;
+    }
+}
+
 static const lx__source_class class = {.kind = "zip",
                                        .fill = fill,
                                        .get_sizes = get_sizes,
@@ -83,6 +92,7 @@ static const lx__source_class class = {.kind = "zip",
                                        .mark_present = mark_present,
                                        .describe = lx__source_parts_describe,
                                        .visit_datasets = visit_datasets,
+                                       .read_ahead = read_ahead,
                                        .pin = pin,
                                        .dispose = lx__source_parts_dispose};
 

@@ -8,6 +8,7 @@
 #include "zrecord/read/dataset-open.h"
 #include "zrecord/read/dataset.h"
 #include "zrecord/read/present.h"
+#include "zrecord/read/residency.h"
 
 typedef struct zrecord_source {
     lx_source source;
@@ -69,6 +70,13 @@ static lx_status visit_datasets(const lx_source *source, const bool *wanted,
     return visit(user, &use, error);
 }
 
+static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+{
+    for (size_t i = 0; i < source->column_count; i++)
+        if (wanted[i])
+            lx__dataset_read_ahead(((zrecord_source *)source)->dataset, i, indices, count);
+}
+
 static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
 {
     lx_source *made;
@@ -99,6 +107,7 @@ static const lx__source_class class = {.kind = "zrecord",
                                        .mark_present = mark_present,
                                        .describe = describe,
                                        .visit_datasets = visit_datasets,
+                                       .read_ahead = read_ahead,
                                        .pin = pin,
                                        .dispose = dispose};
 

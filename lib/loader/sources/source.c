@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "sampler/core/saved-state.h"
+#include "zrecord/read/residency.h"
 
 lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t length,
                          size_t column_count, lx_source **source, lx_error *error)
@@ -179,6 +180,28 @@ json_t *lx__source_to_json(const lx_source *source)
         return object;
     json_decref(object);
     return NULL;
+}
+
+static lx_status check_dataset(void *user, const lx__dataset_use *use, lx_error *error)
+{
+    bool *on_disk = user;
+    (void)error;
+    *on_disk = *on_disk || (use->dataset != NULL && lx__dataset_wants_read_ahead(use->dataset));
+    return LX_OK;
+}
+
+bool lx__source_wants_read_ahead(const lx_source *source, const bool *wanted)
+{
+    bool on_disk = false;
+    (void)lx__source_visit_datasets(source, wanted, check_dataset, &on_disk, NULL);
+    return on_disk;
+}
+
+void lx__source_read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices,
+                           size_t count)
+{
+    if (source->class->read_ahead != NULL)
+        source->class->read_ahead(source, wanted, indices, count);
 }
 
 lx_status lx__source_visit_datasets(const lx_source *source, const bool *wanted,

@@ -64,6 +64,12 @@ typedef struct lx__source_class {
     lx_status (*visit_datasets)(const lx_source *source, const bool *wanted,
                                 lx__dataset_visit *visit, void *user, lx_error *error);
 
+    /** Asks the system for values that will be read soon, without waiting for them; @p wanted tells
+     * for each column whether it is read. Called with valid indices. NULL if the source does not
+     * read from a disk. */
+    void (*read_ahead)(lx_source *source, const bool *wanted, const uint64_t *indices,
+                       size_t count);
+
     /** Creates a source over one snapshot of live data, with lx__source_new_pinned(); NULL if the
      * data is never live. */
     lx_status (*pin)(lx_source *source, lx_source **pinned, lx_error *error);
@@ -107,6 +113,14 @@ bool lx__source_may_be_missing(const lx_source *source, size_t column);
  * missing, otherwise to 1. */
 lx_status lx__source_mark_present(lx_source *source, size_t column, const uint64_t *indices,
                                   size_t count, uint8_t *present, lx_error *error);
+
+/** Whether values of a source may have to be read from a disk, so that lx__source_read_ahead() is
+ * useful. */
+bool lx__source_wants_read_ahead(const lx_source *source, const bool *wanted);
+
+/** Asks the system for values that will be read soon; see the function of the class. */
+void lx__source_read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices,
+                           size_t count);
 
 /** Sets column @p position to a copy of @p column, and computes its size. */
 LX_API lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,

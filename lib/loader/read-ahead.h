@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Reads ahead of the batches in preparation while the source's values come from disk.
+ *
+ * An order is known in advance, so the values of many batches can be requested from the system
+ * before the first of them is copied, which keeps the disk busy. The threads that fill batches do
+ * this in between: see lx__read_ahead_step(). While values are in memory, nothing is done.
+ */
+#ifndef LX_LOADER_READ_AHEAD_H
+#define LX_LOADER_READ_AHEAD_H
+
+#include <pthread.h>
+
+#include "loader/batch-schedule.h"
+#include "loader/batch.h"
+#include "sampler/core/order.h"
+
+typedef struct lx__read_ahead {
+    const lx__layout *layout; /**< Borrowed from the batch pool. NULL: the source does not read from
+                                   a disk, or out of memory, so nothing is read ahead. */
+    bool *wanted;             /**< Whether each column of the source is read. */
+    atomic_bool active;       /**< Values may be on disk. */
+    /** @name Set by the loader: positions in the order */
+    /** @{ */
+    _Atomic uint64_t first;   /**< Earlier batches were delivered. */
+    _Atomic uint64_t last;    /**< Up to here, values are to be requested. */
+    _Atomic uint64_t run_end; /**< See lx__batch_schedule. */
+    atomic_bool moved;        /**< The loader has moved to another position. */
+    /** @} */
+    _Atomic uint64_t requested; /**< Number of records requested since the loader was opened. */
+
+    pthread_mutex_t mutex;       /**< Guards the members below. A leaf lock, only ever tried. */
+    lx__batch_schedule schedule; /**< Where to continue. */
+    lx_order *order;             /**< Borrowed. */
+    lx__scratch *scratch;
+    uint64_t *indices; /**< Room for the records of a batch. */
+} lx__read_ahead;
+
+/** Initializes a zeroed object for batches of @p layout. All pointers are borrowed and must outlive
+ * the object. */
+void lx__read_ahead_open(lx__read_ahead *self, const lx__layout *layout, lx_order *order,
+                         const lx__batch_schedule *schedule);
+
+void lx__read_ahead_close(lx__read_ahead *self);
+
+/** Forgets where to continue: the loader has moved to another position. */
+void lx__read_ahead_move(lx__read_ahead *self);
+
+/**
+ * Tells how far the loader is, after it has scheduled a batch.
+ *
+ * @param first         End of the last batch that was delivered.
+ * @param schedule      Its position is the end of the last batch that was scheduled.
+ * @param record_bytes  Approximate size of a record; 0 if unknown.
+ */
+void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch_schedule *schedule,
+                           uint64_t record_bytes);
+
+/** Requests values of the next batches, unless enough of them are requested or another thread is
+ * doing so. */
+void lx__read_ahead_step(lx__read_ahead *self);
+
+#endif
