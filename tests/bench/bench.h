@@ -57,6 +57,7 @@ int bench_write_json(const bench_run *bench, const char *path);
 void bench_budgeted(bench_run *bench);
 void bench_changed(bench_run *bench);
 void bench_codecs(bench_run *bench);
+void bench_cold(bench_run *bench);
 void bench_commit(bench_run *bench);
 void bench_executor(bench_run *bench);
 void bench_loader(bench_run *bench);
