@@ -403,13 +403,26 @@ lx_status lx__file_rename(const lx__file *directory, const char *from, const cha
     return renameat(fd, from, fd, to) == 0 ? LX_OK : fail_name(error, directory, from, "rename");
 }
 
-lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool *regular,
-                              lx_error *error)
+/** Determines whether @p name has a type of S_IFMT. */
+static lx_status has_type(const lx__file *directory, const char *name, mode_t type, bool *has,
+                          lx_error *error)
 {
     struct stat about = {0};
     int result = fstatat(directory_fd(directory), name, &about, AT_SYMLINK_NOFOLLOW);
-    *regular = result == 0 && S_ISREG(about.st_mode);
+    *has = result == 0 && (about.st_mode & S_IFMT) == type;
     return result == 0 || errno == ENOENT ? LX_OK : fail_name(error, directory, name, "examine");
+}
+
+lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool *regular,
+                              lx_error *error)
+{
+    return has_type(directory, name, S_IFREG, regular, error);
+}
+
+lx_status lx__file_is_directory(const lx__file *directory, const char *name, bool *is_directory,
+                                lx_error *error)
+{
+    return has_type(directory, name, S_IFDIR, is_directory, error);
 }
 
 lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error)

@@ -132,6 +132,11 @@ LX_API lx_status lx__file_rename(const lx__file *directory, const char *from, co
 LX_API lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool *regular,
                                      lx_error *error);
 
+/** Determines whether @p name is a directory, as opposed to a link to one; false if it does not
+ * exist. */
+LX_API lx_status lx__file_is_directory(const lx__file *directory, const char *name,
+                                       bool *is_directory, lx_error *error);
+
 /** Removes a file; does nothing if it does not exist. */
 LX_API lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error);
 

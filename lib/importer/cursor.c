@@ -8,9 +8,11 @@
 /* Bytes of the inputs between two reports of progress. */
 #define REPORT_STEP ((uint64_t)4 << 20)
 
-void lx__cursor_init(lx__cursor *self, lx_importer *importer, uint64_t total)
+void lx__cursor_init(lx__cursor *self, lx_importer *importer, const lx__class_labels *labels,
+                     uint64_t total)
 {
-    *self = (lx__cursor){.importer = importer, .input = {.fd = -1}, .total = total};
+    *self =
+        (lx__cursor){.importer = importer, .labels = labels, .input = {.fd = -1}, .total = total};
 }
 
 uint64_t lx__cursor_place(const lx__cursor *self)
@@ -70,6 +72,7 @@ static lx_status open_reader(lx__cursor *self, lx_error *error)
         .input = importer->format->opens_paths ? NULL : &self->input,
         .record_limit = importer->record_limit,
         .options = (const char *const *)importer->options,
+        .labels = self->labels,
     };
     return importer->format->open(self->reader, error);
 }

@@ -22,6 +22,7 @@ typedef enum lx__cursor_purpose {
 /** A cursor. */
 typedef struct lx__cursor {
     lx_importer *importer;
+    const lx__class_labels *labels; /**< Borrowed; for formats that have classes. */
     lx__cursor_purpose purpose;
     lx__input input;
     bool opened;          /**< @ref input is open at its beginning, ready for lx__cursor_open(). */
@@ -35,8 +36,9 @@ typedef struct lx__cursor {
     uint64_t next;   /**< Bytes at which progress is reported again. */
 } lx__cursor;
 
-/** Initializes a cursor; @p total is for progress. */
-void lx__cursor_init(lx__cursor *self, lx_importer *importer, uint64_t total);
+/** Initializes a cursor; @p labels is borrowed, and @p total is for progress. */
+void lx__cursor_init(lx__cursor *self, lx_importer *importer, const lx__class_labels *labels,
+                     uint64_t total);
 
 /** Opens an input. Call lx__cursor_close() afterwards, even on failure. */
 lx_status lx__cursor_open(lx__cursor *self, size_t input, lx__cursor_purpose purpose,

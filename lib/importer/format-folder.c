@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -32,9 +31,9 @@ typedef struct folder_reader {
     lx__import_value values[VALUES];
     const char *class; /**< Of the last file, as are the next two; not NUL-terminated. */
     size_t class_size;
-    int64_t label;    /**< Number of the class among those of the input. */
-    int64_t element;  /**< @ref label in little-endian order. */
-    const char *deep; /**< Name of the folder being listed. */
+    int64_t element;        /**< Its label in little-endian order. */
+    const char *deep;       /**< Name of the folder being listed. */
+    const lx__file *folder; /**< That folder. */
     int depth;
 } folder_reader;
 
@@ -85,34 +84,30 @@ static lx_status keep(folder_reader *self, char *name, lx_error *error)
 
 static lx_status list_folder(folder_reader *self, const char *name, lx_error *error);
 
-/** Whether a name is a folder, and not a link to one: links could form a circle. Everything else is
- * taken for a file, and may fail when it is read. */
-static bool is_folder(const folder_reader *self, const char *name)
-{
-    struct stat about;
-    char *path = lx__path_join(self->base.source.path, name);
-    bool folder = path != NULL && lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
-    lx__free(path);
-    return folder;
-}
-
 static lx_status visit(void *user, const char *name, lx_error *error)
 {
     folder_reader *self = user;
+    bool is_folder;
     if (*name == '.') /* hidden files, such as those of file managers */
         return LX_OK;
+    /* A link to a folder counts as a file, which cannot be read: links could form a circle. */
+    lx_status status = lx__file_is_directory(self->folder, name, &is_folder, error);
+    if (status != LX_OK)
+        return status;
     char *path = lx__path_join(self->deep, name);
     if (path == NULL)
         return lx__fail_memory(error, "the names of files");
-    if (!is_folder(self, path)) {
+    if (!is_folder) {
         if (is_wanted(self, name))
             return keep(self, path, error);
         lx__free(path);
         return LX_OK;
     }
     const char *deep = self->deep;
-    lx_status status = list_folder(self, path, error);
+    const lx__file *folder = self->folder;
+    status = list_folder(self, path, error);
     self->deep = deep;
+    self->folder = folder;
     lx__free(path);
     return status;
 }
@@ -131,6 +126,7 @@ static lx_status list_folder(folder_reader *self, const char *name, lx_error *er
     if (status != LX_OK)
         return status;
     self->deep = name;
+    self->folder = &folder;
     self->depth++;
     status = lx__directory_each(&folder, visit, self, error);
     self->depth--;
@@ -145,7 +141,7 @@ static int compare(const void *a, const void *b)
 
 static lx_status open_folder(lx__import_reader *reader, lx_error *error)
 {
-    static const char *const names[VALUES] = {"data", "name", "class", "label"};
+    static const char *const names[VALUES] = {"data", "name", LX__CLASS_FIELD, LX__LABEL_FIELD};
     folder_reader *self = (folder_reader *)reader;
     lx_status status = list_folder(self, "", error);
     if (self->count != 0)
@@ -154,33 +150,36 @@ static lx_status open_folder(lx__import_reader *reader, lx_error *error)
         self->values[i] = (lx__import_value){
             .name = names[i], .name_size = strlen(names[i]), .kind = LX__IMPORT_TEXT};
     self->values[LABEL].dtype = LX_INT64;
-    self->label = -1;
     return status;
 }
 
 /* ---- records */
 
-/** Finds the class of a file. Names are sorted, so the files of a class follow one another. */
-static void find_class(folder_reader *self, const char *name)
+/** Finds the class of a file and its label. */
+static lx_status find_class(folder_reader *self, const char *name, lx_error *error)
 {
     const char *slash = strchr(name, '/');
     lx__import_value *class = &self->values[CLASS], *label = &self->values[LABEL];
     class->kind = label->kind = LX__IMPORT_MISSING;
     if (slash == NULL)
-        return;
+        return LX_OK;
     size_t size = (size_t)(slash - name);
     if (self->class == NULL || self->class_size != size || memcmp(self->class, name, size) != 0) {
+        int64_t number;
+        if (!lx__class_labels_find(self->base.source.labels, name, size, &number))
+            return lx_fail(error, LX_ERR_CORRUPT,
+                           "the folder of the file was created during the import: import it later");
         self->class = name;
         self->class_size = size;
-        self->label++;
+        self->element = (int64_t)LX__LE64((uint64_t)number);
     }
-    self->element = (int64_t)LX__LE64((uint64_t)self->label);
     class->kind = LX__IMPORT_TEXT;
     class->data = name;
     class->size = size;
     label->kind = LX__IMPORT_ARRAY;
     label->data = &self->element;
     label->size = sizeof self->element;
+    return LX_OK;
 }
 
 /** Reads a file; a failure of its own is that of a record. */
@@ -209,8 +208,9 @@ static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_e
     if (self->next == self->count)
         return LX_END;
     const char *name = self->names[self->next++];
-    find_class(self, name);
-    lx_status status = read_file(self, name, &size, error);
+    lx_status status = find_class(self, name, error);
+    if (status == LX_OK)
+        status = read_file(self, name, &size, error);
     if (status != LX_OK)
         return status;
     if (lx__utf8_span(name, strlen(name)) != strlen(name))
@@ -229,6 +229,7 @@ static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_e
 const lx__format_class lx__format_folder = {.name = "folder",
                                             .options = options,
                                             .opens_paths = true,
+                                            .has_classes = true,
                                             .create = create,
                                             .open = open_folder,
                                             .next = next,

@@ -17,6 +17,7 @@
 #include <loaderx/dtype.h>
 #include <loaderx/status.h>
 
+#include "importer/class-labels.h"
 #include "importer/input.h"
 
 /** What a value is, before it is converted to the type of a field. */
@@ -63,7 +64,8 @@ typedef struct lx__import_source {
     const char *path;      /**< As the caller wrote it. */
     lx__input *input;      /**< Open at its beginning; NULL if the format opens paths itself. */
     uint64_t record_limit; /**< More bytes in one record are LX_ERR_LIMIT. */
-    const char *const *options; /**< The value of each option of the class; NULL: not set. */
+    const char *const *options;     /**< The value of each option of the class; NULL: not set. */
+    const lx__class_labels *labels; /**< If the format has classes: those of all inputs. */
 } lx__import_source;
 
 /** A reader of one input; each format embeds it as the first member of its own struct. */
@@ -79,6 +81,7 @@ typedef struct lx__format_class {
     const char *name;
     const char *const *options; /**< Names of its options, ending with NULL; NULL: it has none. */
     bool opens_paths;           /**< Inputs are opened by open(), not as an lx__input. */
+    bool has_classes;           /**< The folders in an input are the classes of its records. */
 
     /** Creates a reader; the caller fills in @c source. A NULL means that memory ran out. */
     lx__import_reader *(*create)(void);

@@ -23,6 +23,7 @@ typedef struct run {
     const lx_writer_options *options;
     lx_writer *writer;
     lx__import_state state;
+    lx__class_labels labels; /**< If the format has classes. */
     lx__import_fields fields;
     lx__import_columns columns;
     lx__cursor cursor;
@@ -177,10 +178,31 @@ static lx_status compress_fields(const run *self, const lx_schema *from, lx_sche
 
 /* ---- opening the dataset */
 
+/** Numbers the classes of all inputs, after those of the first @p length records of the dataset. */
+static lx_status number_classes(run *self, uint64_t length, lx_error *error)
+{
+    const lx_importer *importer = self->importer;
+    if (!importer->format->has_classes)
+        return LX_OK;
+    lx_status status = length != 0 ? lx__class_labels_read(&self->labels, self->path, length, error)
+                                   : LX_OK;
+    for (size_t i = 0; status == LX_OK && i < importer->input_count; i++) {
+        lx_error why = LX_ERROR_INIT;
+        status = lx__class_labels_add(&self->labels, importer->inputs[i], &why);
+        if (importer->policy == LX_BAD_SKIP &&
+            (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT))
+            status = LX_OK; /* it fails again, and is passed over, when the input is read */
+        else
+            lx__error_propagate(error, &why);
+    }
+    return status == LX_OK ? lx__class_labels_number(&self->labels, error) : status;
+}
+
 static lx_status create_state(run *self, uint64_t first, lx_error *error)
 {
-    json_t *header = json_pack("{s:I, s:o}", "digest", (json_int_t)digest(self->importer), "fields",
-                               lx__import_fields_save(&self->fields));
+    json_t *header = json_pack("{s:I, s:I, s:o}", "digest", (json_int_t)digest(self->importer),
+                               "classes", (json_int_t)lx__class_labels_digest(&self->labels),
+                               "fields", lx__import_fields_save(&self->fields));
     if (header == NULL)
         return lx__fail_memory(error, "the record of an import");
     lx_status status = lx__import_state_create(&self->state, header, first, error);
@@ -204,6 +226,8 @@ static lx_status begin_new(run *self, lx_error *error)
     lx_schema *raw = lx_schema_new(), *schema = lx_schema_new();
     lx_status status = raw == NULL || schema == NULL ? lx__fail_memory(error, "a schema") : LX_OK;
     if (status == LX_OK)
+        status = number_classes(self, 0, error);
+    if (status == LX_OK)
         status = derive_fields(self, error);
     if (status == LX_OK)
         status = lx__import_fields_fill(&self->fields, raw, error);
@@ -224,19 +248,35 @@ static lx_status begin_append(run *self, lx_error *error)
                        "append");
     lx_status status = lx_writer_open(self->path, self->options, &self->writer, error);
     if (status == LX_OK)
+        status = number_classes(self, lx_writer_get_length(self->writer), error);
+    if (status == LX_OK)
         status = derive_fields(self, error);
     if (status == LX_OK)
         status = lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error);
     return status == LX_OK ? create_state(self, lx_writer_get_length(self->writer), error) : status;
 }
 
+/** Numbers the classes as the interrupted import did. */
+static lx_status number_again(run *self, uint64_t digest, lx_error *error)
+{
+    lx_status status = number_classes(self, self->state.first, error);
+    if (status == LX_OK && digest != lx__class_labels_digest(&self->labels))
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "the inputs have other folders than when the interrupted import began, so "
+                         "their classes would get other labels: restore the folders, or import "
+                         "into a new dataset");
+    return status;
+}
+
 /** Continues an interrupted import. */
 static lx_status begin_again(run *self, lx_error *error)
 {
-    uint64_t stored;
+    uint64_t stored, classes = 0;
     json_t *fields;
     lx__import_state *state = &self->state;
     lx_status status = lx__json_get_integer(state->header, "digest", 0, UINT32_MAX, &stored, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(state->header, "classes", 0, UINT32_MAX, &classes, error);
     if (status == LX_OK)
         status = lx__json_get(state->header, "fields", JSON_ARRAY, &fields, error);
     if (status == LX_OK)
@@ -252,7 +292,7 @@ static lx_status begin_again(run *self, lx_error *error)
         status = lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error);
     if (status == LX_OK)
         status = lx__import_state_trim(state, lx_writer_get_length(self->writer), error);
-    return status;
+    return status == LX_OK ? number_again(self, classes, error) : status;
 }
 
 static lx_status fail_begun(const run *self, lx_error *error)
@@ -434,11 +474,12 @@ lx_status lx_importer_run(lx_importer *importer, const char *path, const lx_writ
     importer->bad_count = 0;
     run self = {
         .importer = importer, .path = path, .options = options, .state = {.file = LX__FILE_CLOSED}};
-    lx__cursor_init(&self.cursor, importer, measure_inputs(importer));
+    lx__cursor_init(&self.cursor, importer, &self.labels, measure_inputs(importer));
     lx_status status = run_import(&self, error);
     lx__cursor_free(&self.cursor);
     lx__import_columns_free(&self.columns);
     lx__import_fields_free(&self.fields);
+    lx__class_labels_free(&self.labels);
     lx__import_state_close(&self.state);
     return status;
 }

@@ -131,7 +131,7 @@ static void import(size_t format, unsigned options)
     lx_importer_set_format(importer, formats[format], NULL);
     lx_importer_add_input(importer, fuzz_path("input"), NULL);
     set_options(importer, format, options);
-    lx__cursor_init(&cursor, importer, LX_NONE);
+    lx__cursor_init(&cursor, importer, NULL, LX_NONE);
     read_all(&cursor, LX__CURSOR_SAMPLE, &fields, NULL);
     lx__import_fields_derive(&fields);
     for (size_t i = 0; i < importer->fields.count; i++) {

@@ -210,6 +210,20 @@ def test_folders_are_those_of_image_folder(tmp_path):
     assert values(dataset, 'class') == ['cat', 'cat', 'dog']
 
 
+def test_the_classes_of_all_folders_are_numbered_together(tmp_path):
+    for name in 'a/cat/1', 'a/dog/1', 'b/ant/1', 'b/dog/1':
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    folders = [tmp_path / 'a', tmp_path / 'b']
+    lx.import_folder(folders, tmp_path / 'both', progress=False)
+    for i, folder in enumerate(folders):
+        lx.import_folder(folder, tmp_path / 'appended', append=i > 0, progress=False)
+    for name, labels in ('both', [1, 2, 0, 2]), ('appended', [0, 1, 2, 1]):
+        dataset = lx.open(tmp_path / name)
+        assert values(dataset, 'class') == ['cat', 'dog', 'ant', 'dog']
+        assert values(dataset, 'label') == labels
+
+
 # ---- what all imports have
 
 

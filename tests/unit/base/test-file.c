@@ -69,6 +69,12 @@ START_TEST(rejects_other_than_regular_files)
     unit_fails(lx__directory_open(&file, &here, "up", &error), LX_ERR_CORRUPT);
     ck_assert(lx__file_is_link(&here, "up") && lx__file_is_link(&here, "link"));
     ck_assert(!lx__file_is_link(&here, "directory") && !lx__file_is_link(&here, "none"));
+    static const char *const names[] = {"directory", "up", "fifo", "none"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bool is_directory;
+        unit_ok(lx__file_is_directory(&here, names[i], &is_directory, &error));
+        ck_assert_int_eq(is_directory, i == 0);
+    }
     unit_fails(lx__directory_open(&file, &here, "none", &error), LX_ERR_NOT_FOUND);
     unit_fails(lx__directory_make(&here, "directory", &error), LX_ERR_EXISTS);
     ck_assert_int_eq(file.fd, -1);

@@ -47,6 +47,135 @@ START_TEST(each_file_is_a_record)
 }
 END_TEST
 
+static void make_files(const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        char folder[40];
+        size_t size = strcspn(*names, "/");
+        size += 1 + strcspn(*names + size + 1, "/");
+        snprintf(folder, sizeof folder, "%.*s", (int)strcspn(*names, "/"), *names);
+        (void)mkdir(folder, 0777);
+        snprintf(folder, sizeof folder, "%.*s", (int)size, *names);
+        (void)mkdir(folder, 0777);
+        put_text(*names, "1");
+    }
+}
+
+static void expect_labels(const char *const *classes, const int64_t *labels, size_t count)
+{
+    expect_length("d", count);
+    for (size_t i = 0; i < count; i++) {
+        expect_text("d", i, "class", classes[i]);
+        expect_int64("d", i, "label", labels[i]);
+    }
+}
+
+static lx_importer *importer_of_two(void)
+{
+    static const char *const names[] = {"a/cat/1", "a/dog/1", "b/ant/1", "b/dog/1", NULL};
+    lx_error error = LX_ERROR_INIT;
+    lx_importer *importer = importer_of("folder", "a");
+    make_files(names);
+    unit_ok(lx_importer_add_input(importer, "b", &error));
+    return importer;
+}
+
+START_TEST(all_inputs_have_one_numbering_of_classes)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const char *const classes[] = {"cat", "dog", "ant", "dog"};
+    static const int64_t labels[] = {1, 2, 0, 2};
+    lx_importer *importer = importer_of_two();
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_labels(classes, labels, 4);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(classes_that_are_appended_continue_those_of_the_dataset)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const char *const classes[] = {"cat", "dog", "ant", "dog"};
+    static const int64_t labels[] = {0, 1, 2, 1};
+    lx_importer_free(importer_of_two());
+    lx_importer *importer = importer_of("folder", "a");
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_free(importer);
+    importer = importer_of("folder", "b");
+    unit_ok(lx_importer_set_append(importer, true, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_labels(classes, labels, 4);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(labels_without_classes_cannot_be_continued)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_importer *importer = importer_of_two();
+    unit_ok(lx_importer_set_field(importer, "class", "ignore", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    unit_ok(lx_importer_set_append(importer, true, &error));
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_MISMATCH);
+    expect_length("d", 4);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(an_import_that_continues_keeps_the_labels)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const char *const classes[] = {"cat", "dog", "ant", "dog"};
+    static const int64_t labels[] = {0, 1, 2, 1};
+    lx_importer *importer = importer_of_two();
+    lx_importer_free(importer);
+    importer = importer_of("folder", "a");
+    unit_ok(lx_importer_set_field(importer, "data", "json", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_free(importer);
+    put_text("b/dog/1", "not JSON");
+    importer = importer_of("folder", "b");
+    unit_ok(lx_importer_set_append(importer, true, &error));
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_CORRUPT);
+    expect_length("d", 3);
+    put_text("b/dog/1", "1");
+    ck_assert_int_eq(mkdir("b/aardvark", 0777), 0);
+    unit_ok(lx_importer_set_resume(importer, true, &error));
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_MISMATCH);
+    ck_assert_int_eq(rmdir("b/aardvark"), 0);
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_labels(classes, labels, 4);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(an_input_that_is_absent_is_found_before_anything_is_imported)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_importer *importer = importer_of_two();
+    unit_ok(lx_importer_add_input(importer, "absent", &error));
+    ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_NOT_FOUND);
+    ck_assert_str_eq(error.path, "absent");
+    ck_assert_int_eq(access("d", F_OK), -1);
+    lx_error_clear(&error);
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    ck_assert_str_eq(lx_importer_get_bad(importer, 0)->path, "absent");
+    expect_length("d", 4);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(links_to_files_are_read_and_those_to_folders_refused)
 {
     char *scratch = scratch_make();
@@ -103,6 +232,9 @@ START_TEST(what_is_not_a_folder_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("importer/format-folder", each_file_is_a_record,
+UNIT_MAIN("importer/format-folder", each_file_is_a_record, all_inputs_have_one_numbering_of_classes,
+          classes_that_are_appended_continue_those_of_the_dataset,
+          labels_without_classes_cannot_be_continued, an_import_that_continues_keeps_the_labels,
+          an_input_that_is_absent_is_found_before_anything_is_imported,
           links_to_files_are_read_and_those_to_folders_refused,
           files_that_are_too_large_are_refused, what_is_not_a_folder_is_refused)
