@@ -136,13 +136,14 @@ void import_inputs_print_bad(const import_inputs *self)
 {
     char line[2048];
     const lx_error *bad;
-    for (size_t i = 0; i < PRINTED && (bad = lx_importer_get_bad(self->importer, i)) != NULL; i++) {
+    size_t i;
+    for (i = 0; i < PRINTED && (bad = lx_importer_get_bad(self->importer, i)) != NULL; i++) {
         lx_error_describe(bad, line, sizeof line);
         fprintf(stderr, "loaderx import: skipped: %s\n", line);
     }
-    if (self->result.bad > PRINTED)
-        fprintf(stderr, "loaderx import: skipped %" PRIu64 " more; --json lists them\n",
-                self->result.bad - PRINTED);
+    if (self->result.bad > i)
+        fprintf(stderr, "loaderx import: skipped %" PRIu64 " more%s\n", self->result.bad - i,
+                i == PRINTED ? "; --json lists them" : " before the interruption");
 }
 
 void import_inputs_end(import_inputs *self)

@@ -247,7 +247,8 @@ typedef struct lx_import_result {
     uint64_t resumed;     /**< The number of records that the interrupted import had committed. */
     uint64_t length;      /**< The number of records now in the dataset. */
     uint64_t bytes;       /**< The number of bytes of the values that this call appended. */
-    uint64_t bad;         /**< The number of bad records that were skipped. */
+    uint64_t bad;         /**< The number of bad records that were skipped, including those that the
+                               interrupted import skipped. */
     uint64_t reserved[7]; /**< Zero. */
 } lx_import_result;
 
@@ -257,7 +258,8 @@ LX_API void lx_importer_get_result(const lx_importer *importer, lx_import_result
 /**
  * Returns the bad record number @p i that the last call of lx_importer_run() skipped, counted from
  * 0; NULL if fewer were skipped or, of more than #LX_MAX_BAD_LISTED, listed. The error contains the
- * path, the record, the offset and the reason. It is valid until the importer is used again.
+ * path, the record, the offset and the reason. It is valid until the importer is used again. If an
+ * import continues, the list begins with the input at which it was interrupted.
  */
 LX_API const lx_error *lx_importer_get_bad(const lx_importer *importer, size_t i);
 

@@ -403,10 +403,11 @@ static lx_status import_input(run *self, size_t input, lx_error *error)
         lx_error_locate(error, self->cursor.path, NULL, LX_NONE, LX_NONE);
     }
     lx__cursor_close(&self->cursor);
-    return status == LX_END
-               ? lx__import_state_add(
-                     &self->state, lx_writer_get_length(self->writer) + self->columns.rows, error)
-               : status;
+    if (status != LX_END)
+        return status;
+    lx__import_done done = {lx_writer_get_length(self->writer) + self->columns.rows,
+                            self->importer->result.bad};
+    return lx__import_state_add(&self->state, done, error);
 }
 
 /** Imports the inputs that are not complete. After a failure that is not the writer's, the records
@@ -414,10 +415,11 @@ static lx_status import_input(run *self, size_t input, lx_error *error)
 static lx_status import_all(run *self, lx_error *error)
 {
     size_t done = self->state.count;
+    lx__import_done last = lx__import_state_last(&self->state);
     uint64_t length = lx_writer_get_length(self->writer);
-    uint64_t begun = done != 0 ? self->state.lengths[done - 1] : self->state.first;
-    self->skip = length - begun;
+    self->skip = length - last.length;
     self->importer->result.resumed = length - self->state.first;
+    self->importer->result.bad = last.bad; /* those of the next input are found again */
     lx_status status = lx__import_columns_init(&self->columns, &self->fields, error);
     if (status == LX_OK)
         status = lx_writer_begin_transaction(self->writer, error);

@@ -14,8 +14,10 @@
 
 #define SUFFIX ".import"
 #define STATE_VERSION 1
-/* A larger file cannot come from an import: 2^24 inputs of 20 digits. */
-#define SIZE_LIMIT ((size_t)400 << 20)
+/* Two numbers of 20 digits. */
+#define LINE_SIZE 48
+/* A larger file cannot come from an import: 2^24 inputs. */
+#define SIZE_LIMIT ((size_t)LINE_SIZE << 24)
 
 static lx_status fail_damaged(const lx__import_state *self, lx_error *error)
 {
@@ -26,27 +28,43 @@ static lx_status fail_damaged(const lx__import_state *self, lx_error *error)
     return status;
 }
 
-static lx_status push(lx__import_state *self, uint64_t length, lx_error *error)
+lx__import_done lx__import_state_last(const lx__import_state *self)
 {
-    void *more = lx__grow_array(self->lengths, self->count, &self->capacity, sizeof *self->lengths);
+    return self->count != 0 ? self->done[self->count - 1] : (lx__import_done){self->first, 0};
+}
+
+lx_status lx__import_state_add(lx__import_state *self, lx__import_done done, lx_error *error)
+{
+    void *more = lx__grow_array(self->done, self->count, &self->capacity, sizeof *self->done);
     if (more == NULL)
-        return lx__fail_memory(error, "the lengths of an import");
-    self->lengths = more;
-    self->lengths[self->count++] = length;
+        return lx__fail_memory(error, "the state of an import");
+    self->done = more;
+    self->done[self->count++] = done;
     return LX_OK;
 }
 
-static lx_status read_lengths(lx__import_state *self, const char *at, const char *end,
-                              lx_error *error)
+/** Reads a number that ends with @p end, and passes it. */
+static bool read_number(const char **at, char end, uint64_t *number)
+{
+    char *after;
+    bool digit = **at >= '0' && **at <= '9';
+    *number = strtoull(*at, &after, 10);
+    bool valid = digit && *after == end;
+    *at = after + 1;
+    return valid;
+}
+
+static lx_status read_inputs(lx__import_state *self, const char *at, const char *end,
+                             lx_error *error)
 {
     const char *stop;
     for (; (stop = memchr(at, '\n', (size_t)(end - at))) != NULL; at = stop + 1) {
-        char *after;
-        uint64_t length = strtoull(at, &after, 10), last;
-        last = self->count != 0 ? self->lengths[self->count - 1] : self->first;
-        if (*at < '0' || *at > '9' || after != stop || length < last)
+        const char *text = at;
+        lx__import_done done, last = lx__import_state_last(self);
+        if (!read_number(&text, ' ', &done.length) || !read_number(&text, '\n', &done.bad) ||
+            text != stop + 1 || done.length < last.length || done.bad < last.bad)
             return fail_damaged(self, error);
-        lx_status status = push(self, length, error);
+        lx_status status = lx__import_state_add(self, done, error);
         if (status != LX_OK)
             return status;
         self->file_size += (uint64_t)(stop + 1 - at);
@@ -71,7 +89,7 @@ static lx_status read_file(lx__import_state *self, const char *text, size_t size
     if (status == LX_OK)
         status = lx__json_get_integer(self->header, "first", 0, INT64_MAX, &self->first, error);
     if (status == LX_OK)
-        status = read_lengths(self, end + 1, text + size, error);
+        status = read_inputs(self, end + 1, text + size, error);
     lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -137,7 +155,7 @@ void lx__import_state_close(lx__import_state *self)
 {
     lx__file_close(&self->file);
     json_decref(self->header);
-    lx__free(self->lengths);
+    lx__free(self->done);
     lx__free(self->path);
     *self = (lx__import_state){.file = LX__FILE_CLOSED};
 }
@@ -201,23 +219,24 @@ lx_status lx__import_state_create(lx__import_state *self, json_t *header, uint64
     return status;
 }
 
+static size_t print_line(const lx__import_done *done, char line[LINE_SIZE])
+{
+    return (size_t)snprintf(line, LINE_SIZE, "%" PRIu64 " %" PRIu64 "\n", done->length, done->bad);
+}
+
 lx_status lx__import_state_trim(lx__import_state *self, uint64_t length, lx_error *error)
 {
+    char line[LINE_SIZE];
     size_t count = 0;
     uint64_t size = self->header_end;
     if (length < self->first)
         return lx_fail(error, LX_ERR_MISMATCH,
                        "the dataset has fewer records than before the interrupted import");
-    for (; count < self->count && self->lengths[count] <= length; count++)
-        size += (uint64_t)snprintf(NULL, 0, "%" PRIu64 "\n", self->lengths[count]);
+    for (; count < self->count && self->done[count].length <= length; count++)
+        size += print_line(&self->done[count], line);
     self->count = self->synced = count;
     self->file_size = size;
     return lx__file_truncate(&self->file, size, error);
-}
-
-lx_status lx__import_state_add(lx__import_state *self, uint64_t length, lx_error *error)
-{
-    return push(self, length, error);
 }
 
 lx_status lx__import_state_sync(lx__import_state *self, lx_error *error)
@@ -226,10 +245,10 @@ lx_status lx__import_state_sync(lx__import_state *self, lx_error *error)
     if (self->synced == self->count)
         return LX_OK;
     for (; status == LX_OK && self->synced < self->count; self->synced++) {
-        char line[24];
-        int size = snprintf(line, sizeof line, "%" PRIu64 "\n", self->lengths[self->synced]);
-        status = lx__file_write(&self->file, line, (size_t)size, self->file_size, error);
-        self->file_size += (uint64_t)size;
+        char line[LINE_SIZE];
+        size_t size = print_line(&self->done[self->synced], line);
+        status = lx__file_write(&self->file, line, size, self->file_size, error);
+        self->file_size += size;
     }
     return status == LX_OK ? lx__file_sync_data(&self->file, error) : status;
 }

@@ -166,7 +166,7 @@ static void read_state(void)
         (saved = json_object_get(state.header, "fields")) != NULL)
         (void)lx__import_fields_load(&fields, saved, NULL);
     for (size_t i = 1; i < state.count; i++)
-        if (state.lengths[i] < state.lengths[i - 1])
+        if (state.done[i].length < state.done[i - 1].length)
             fuzz_fail("the lengths do not ascend");
     lx__import_fields_free(&fields);
     lx__import_state_close(&state);

@@ -245,7 +245,7 @@ def imports():
                 ('examples', tfrecord, examples),
                 ('database', lmdb, database()),
                 ('state', state, b'{"version": 1, "first": 5, "digest": 7, '
-                                 b'"fields": [["a", "float32[3]"], ["b", "str"]]}\n5\n17\n20')]:
+                                 b'"fields": [["a", "float32[3]"], ["b", "str"]]}\n5 0\n17 2\n20')]:
             put('import', f'{name}-{options}', bytes([kind, options]) + data)
 
 

@@ -34,10 +34,12 @@ class ImportReport(NamedTuple):
     bytes : int
         The size of the values that this call appended, in bytes.
     bad : int
-        The number of bad records that were skipped.
+        The number of bad records that were skipped, including those that an interrupted import
+        skipped.
     skipped : list of dict
-        The first 1,000 of them. Each dict has the keys 'path', 'record' (its number in the input,
-        counted from 0), 'offset' (after decompression), 'field' and 'message'.
+        The first 1,000 of them; after an interruption, from the input at which the import was
+        interrupted. Each dict has the keys 'path', 'record' (its number in the input, counted from
+        0), 'offset' (after decompression), 'field' and 'message'.
     """
 
     records: int

@@ -314,6 +314,33 @@ START_TEST(bad_records_are_skipped_and_listed)
 }
 END_TEST
 
+/* Those of inputs that were complete are counted, and those of the interrupted one are found
+ * again. */
+START_TEST(bad_records_before_an_interruption_are_counted)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_import_result result;
+    struct killer killer = {2, false};
+    put_lines("a", 0, 1000, true);
+    put_lines("b", 1000, 120000, true);
+    put_lines("c", 121000, 100, true);
+    lx_importer *importer = importer_of_three();
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_set_progress(importer, count_down, &killer, &error));
+    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_CANCELED);
+    unit_ok(lx_importer_set_progress(importer, NULL, NULL, &error));
+    unit_ok(lx_importer_set_resume(importer, true, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_get_result(importer, &result);
+    ck_assert_uint_gt(result.resumed, 900);
+    ck_assert_uint_eq(result.bad, 100 + 12000 + 10);
+    ck_assert_str_eq(lx_importer_get_bad(importer, 0)->path, "b");
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(gzip_files_and_pipes_are_read)
 {
     char *scratch = scratch_make();
@@ -455,6 +482,7 @@ UNIT_MAIN("importer/import-run", another_import_into_the_same_path_changes_nothi
           the_fields_of_a_dataset_decide_the_types_of_what_is_appended,
           a_failed_import_continues_when_the_input_is_mended, only_the_same_import_continues,
           only_the_same_limit_of_a_record_continues, bad_records_are_skipped_and_listed,
-          gzip_files_and_pipes_are_read, a_long_bad_beginning_of_a_pipe_is_refused,
-          an_import_can_be_canceled_and_continued, a_killed_import_gives_the_same_dataset,
+          bad_records_before_an_interruption_are_counted, gzip_files_and_pipes_are_read,
+          a_long_bad_beginning_of_a_pipe_is_refused, an_import_can_be_canceled_and_continued,
+          a_killed_import_gives_the_same_dataset,
           the_dataset_does_not_depend_on_the_number_of_threads)

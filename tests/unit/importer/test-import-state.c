@@ -21,25 +21,27 @@ START_TEST(lengths_are_kept)
     lx__import_state state;
     create(&state, 5);
     for (uint64_t i = 0; i < 100; i++)
-        unit_ok(lx__import_state_add(&state, 5 + i * i, &error));
+        unit_ok(lx__import_state_add(&state, (lx__import_done){5 + i * i, i}, &error));
     unit_ok(lx__import_state_sync(&state, &error));
-    unit_ok(lx__import_state_add(&state, 1000000, &error)); /* not synced */
+    unit_ok(lx__import_state_add(&state, (lx__import_done){1000000, 200}, &error)); /* not synced */
     lx__import_state_close(&state);
     unit_ok(lx__import_state_open(&state, "folder", &error));
     ck_assert_uint_eq(state.first, 5);
     ck_assert_uint_eq(state.count, 100);
     ck_assert_str_eq(json_string_value(json_object_get(state.header, "a")), "b");
     for (uint64_t i = 0; i < 100; i++)
-        ck_assert_uint_eq(state.lengths[i], 5 + i * i);
+        ck_assert(state.done[i].length == 5 + i * i && state.done[i].bad == i);
     /* Commits were lost. */
     unit_ok(lx__import_state_trim(&state, 5 + 50 * 50, &error));
     ck_assert_uint_eq(state.count, 51);
-    unit_ok(lx__import_state_add(&state, 7777, &error));
+    ck_assert_uint_eq(lx__import_state_last(&state).bad, 50);
+    unit_ok(lx__import_state_add(&state, (lx__import_done){7777, 300}, &error));
     unit_ok(lx__import_state_sync(&state, &error));
     lx__import_state_close(&state);
     unit_ok(lx__import_state_open(&state, "folder", &error));
     ck_assert_uint_eq(state.count, 52);
-    ck_assert_uint_eq(state.lengths[51], 7777);
+    ck_assert_uint_eq(lx__import_state_last(&state).length, 7777);
+    ck_assert_uint_eq(lx__import_state_last(&state).bad, 300);
     unit_fails(lx__import_state_trim(&state, 4, &error), LX_ERR_MISMATCH);
     unit_ok(lx__import_state_remove(&state, &error));
     ck_assert_int_eq(access("folder.import", F_OK), -1);
@@ -53,15 +55,15 @@ START_TEST(an_unfinished_end_is_ignored)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__import_state state;
-    put_text("folder.import", "{\"version\": 1, \"first\": 2}\n3\n17\n20");
+    put_text("folder.import", "{\"version\": 1, \"first\": 2}\n3 0\n17 1\n20 1");
     unit_ok(lx__import_state_open(&state, "folder", &error));
     ck_assert_uint_eq(state.count, 2);
-    unit_ok(lx__import_state_add(&state, 18, &error));
+    unit_ok(lx__import_state_add(&state, (lx__import_done){18, 1}, &error));
     unit_ok(lx__import_state_sync(&state, &error));
     lx__import_state_close(&state);
     unit_ok(lx__import_state_open(&state, "folder", &error));
     ck_assert_uint_eq(state.count, 3);
-    ck_assert_uint_eq(state.lengths[2], 18);
+    ck_assert_uint_eq(state.done[2].length, 18);
     lx__import_state_close(&state);
     /* Nothing was begun. */
     put_text("folder.import", "{\"version\": 1, \"fir");
@@ -81,11 +83,17 @@ START_TEST(damaged_states_are_refused)
                                         "{}\n",
                                         "{\"version\": 1}\n",
                                         "{\"version\": 1, \"first\": -1}\n",
-                                        "{\"version\": 1, \"first\": 5}\n4\n",
-                                        "{\"version\": 1, \"first\": 0}\n5\n4\n",
-                                        "{\"version\": 1, \"first\": 0}\nx\n",
-                                        "{\"version\": 1, \"first\": 0}\n-1\n",
-                                        "{\"version\": 1, \"first\": 0}\n1x\n",
+                                        "{\"version\": 1, \"first\": 5}\n4 0\n",
+                                        "{\"version\": 1, \"first\": 0}\n5 0\n4 0\n",
+                                        "{\"version\": 1, \"first\": 0}\n5 2\n6 1\n",
+                                        "{\"version\": 1, \"first\": 0}\nx 0\n",
+                                        "{\"version\": 1, \"first\": 0}\n-1 0\n",
+                                        "{\"version\": 1, \"first\": 0}\n1x 0\n",
+                                        "{\"version\": 1, \"first\": 0}\n1 -1\n",
+                                        "{\"version\": 1, \"first\": 0}\n1 0x\n",
+                                        "{\"version\": 1, \"first\": 0}\n1\n",
+                                        "{\"version\": 1, \"first\": 0}\n1\n2 0\n",
+                                        "{\"version\": 1, \"first\": 0}\n1 2 3\n",
                                         "{\"version\": 1, \"first\": 0}\n\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         lx__import_state state;
