@@ -110,7 +110,8 @@ static bool store_word(const lx__import_value *value, lx_dtype dtype, void *to)
         *(uint8_t *)to = is_true;
         return is_true || is_false;
     }
-    return lx__number_span(text, text + value->size, &whole) == value->size &&
+    return (lx__number_span(text, text + value->size, &whole) == value->size ||
+            (value->kind == LX__IMPORT_WORD && lx__number_is_word(text, value->size))) &&
            lx__number_store(text, value->size, dtype, to);
 }
 

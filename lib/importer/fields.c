@@ -205,7 +205,9 @@ static void observe_number(lx__import_seen *seen, const lx__import_value *value)
     const char *text = value->data;
     if (value->size == 0)
         return;
-    if (lx__number_span(text, text + value->size, &whole) != value->size)
+    if (word && lx__number_is_word(text, value->size))
+        seen->fractions = true;
+    else if (lx__number_span(text, text + value->size, &whole) != value->size)
         seen->words = word;
     else if (!whole)
         seen->fractions = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CSV as in RFC 4180: the words of the first record name the fields, a word in quotes may contain
- * anything, and quotes in it are doubled. Lines may end with LF; blank lines are not records. */
+ * anything, and quotes in it are doubled. Lines may end with LF. A blank line is not a record or, if
+ * there is only one field, a record without a value, as polars and DuckDB write it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -218,6 +219,7 @@ static lx_status read_words(csv_reader *self, lx_error *error)
     uint8_t *to = self->plain;
     for (size_t i = 0; i < self->count; i++) {
         const word *found = &self->words[i];
+        self->values[i].kind = LX__IMPORT_WORD;
         self->values[i].data = data + found->at;
         self->values[i].size = found->size;
         if (found->doubled) {
@@ -252,7 +254,7 @@ static lx_status name_fields(csv_reader *self, lx_error *error)
         size_t size = named ? value->size : (size_t)snprintf(to, COLUMN_NAME, "column%zu", i);
         if (named)
             memcpy(to, value->data, size);
-        *value = (lx__import_value){.name = to, .name_size = size, .kind = LX__IMPORT_WORD};
+        *value = (lx__import_value){.name = to, .name_size = size};
         to += size;
         for (size_t j = 0; status == LX_OK && j < i; j++)
             if (self->values[j].name_size == size &&
@@ -315,28 +317,37 @@ static lx_status read_record(csv_reader *self, lx_error *error)
     return read_words(self, error);
 }
 
+/** Size of the end of a line with which the input begins; 0 if it begins with something else. */
+static size_t blank_size(const lx__input *input)
+{
+    if (*input->data == '\n')
+        return 1;
+    if (*input->data == '\r' && (input->size == 1 || input->data[1] == '\n'))
+        return input->size < 2 ? 1 : 2;
+    return 0;
+}
+
 static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_error *error)
 {
     csv_reader *self = (csv_reader *)reader;
     lx__input *input = reader->source.input;
-    lx__input_take(input, self->used);
-    self->used = 0;
-    for (;;) {
+    size_t blank;
+    do {
+        lx__input_take(input, self->used);
+        self->used = 0;
         record->offset = input->offset;
         lx_status status = lx__input_fill(input, 2, error);
         if (status != LX_OK || input->size == 0)
             return status != LX_OK ? status : LX_END;
-        size_t blank = *input->data == '\n' ? 1 : 0;
-        if (*input->data == '\r' && (input->size == 1 || input->data[1] == '\n'))
-            blank = input->size < 2 ? 1 : 2;
-        if (blank == 0)
-            break;
-        lx__input_take(input, blank);
-    }
-    lx_status status = read_record(self, error);
+        self->used = blank = blank_size(input);
+    } while (blank != 0 && self->fields != 1);
     record->values = self->values;
     record->count = self->fields;
-    return status;
+    if (blank == 0)
+        return read_record(self, error);
+    *self->values = (lx__import_value){.name = self->values->name,
+                                       .name_size = self->values->name_size};
+    return LX_OK;
 }
 
 const lx__format_class lx__format_csv = {.name = "csv",

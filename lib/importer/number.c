@@ -20,6 +20,26 @@ size_t lx__number_span(const char *text, const char *end, bool *whole)
     return lx__json_scan_number(&scan, whole) ? (size_t)(scan.at - text) : 0;
 }
 
+/** The first letter of a word for a number, after its sign, as a small letter; otherwise 0. */
+static char letter_of_word(const char *text, size_t size)
+{
+    static const char *const words[] = {"nan", "inf", "infinity"};
+    size_t sign = size != 0 && (*text == '-' || *text == '+');
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t same = 0, length = strlen(words[i]);
+        while (same < length && sign + same < size && (text[sign + same] | 0x20) == words[i][same])
+            same++; /* strcasecmp() depends on the locale */
+        if (same == length && sign + same == size)
+            return *words[i];
+    }
+    return 0;
+}
+
+bool lx__number_is_word(const char *text, size_t size)
+{
+    return letter_of_word(text, size) != 0;
+}
+
 /** The absolute value of a whole number; false if it does not fit. */
 static bool read_magnitude(const char *text, size_t size, uint64_t *magnitude)
 {
@@ -121,23 +141,32 @@ static bool read_double(const char *text, size_t size, double *value)
     return true;
 }
 
-/** Stores a floating-point number; one that is too large is not made infinite. */
-static bool store_float(const char *text, size_t size, bool single, void *element)
+static void put_float(double value, bool single, void *element)
 {
-    double value;
-    if (size > LX__NUMBER_TEXT || !read_double(text, size, &value) || isinf(value))
-        return false;
-    if (!single) {
+    if (single) {
+        float narrow = (float)value;
+        uint32_t bits;
+        memcpy(&bits, &narrow, sizeof bits);
+        lx__store_le32(element, bits);
+    } else {
         uint64_t bits;
         memcpy(&bits, &value, sizeof bits);
         lx__store_le64(element, bits);
-        return true;
     }
-    float narrow = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &narrow, sizeof bits);
-    lx__store_le32(element, bits);
-    return !isinf(narrow);
+}
+
+/** Stores a floating-point number; one that is too large is not made infinite. */
+static bool store_float(const char *text, size_t size, bool single, void *element)
+{
+    double value = 0;
+    char word = letter_of_word(text, size);
+    if (word != 0)
+        value = word == 'n' ? NAN : *text == '-' ? -INFINITY : INFINITY;
+    else if (size > LX__NUMBER_TEXT || !read_double(text, size, &value) ||
+             isinf(single ? (double)(float)value : value))
+        return false;
+    put_float(value, single, element);
+    return true;
 }
 
 bool lx__number_store(const char *text, size_t size, lx_dtype dtype, void *element)

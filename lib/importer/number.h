@@ -20,6 +20,10 @@
  * begins there. @p whole: it has neither fraction nor exponent. */
 size_t lx__number_span(const char *text, const char *end, bool *whole);
 
+/** Whether text is a word for a floating-point number that has no digits: "nan", "inf" or
+ * "infinity", with or without a sign, in small or capital letters. */
+bool lx__number_is_word(const char *text, size_t size);
+
 /** Whether text is a whole number that fits in an int64. */
 bool lx__number_is_int64(const char *text, size_t size);
 
@@ -28,8 +32,8 @@ bool lx__number_is_int64(const char *text, size_t size);
 bool lx__number_has_text(lx_dtype dtype);
 
 /**
- * Converts a number that lx__number_span() has accepted as a whole, and stores one little-endian
- * element. Returns false if it is not a value of @p dtype: out of range, or not whole in a field of
+ * Converts a number that lx__number_span() has accepted as a whole, or lx__number_is_word(), and
+ * stores one little-endian element. Returns false if it is not a value of @p dtype: out of range, or not whole in a field of
  * integers. For LX_BOOL, only 0 and 1 are values.
  */
 bool lx__number_store(const char *text, size_t size, lx_dtype dtype, void *element);

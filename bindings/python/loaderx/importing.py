@@ -128,7 +128,8 @@ def import_jsonl(inputs: _Inputs, path: Path, *, fields: _Fields = None, compres
 
     Whole numbers become int64, other numbers float64, booleans bool, strings str, and lists of
     numbers arrays. If their first extents differ, as those of lists of tokens, the field is ragged.
-    All other values are stored as JSON. Null and absent keys are missing values.
+    All other values are stored as JSON. Null and absent keys are missing values. NaN and Infinity
+    are not JSON: a line with one of them is bad.
 
     Parameters
     ----------
@@ -163,7 +164,8 @@ def import_csv(inputs: _Inputs, path: Path, *, delimiter: str = ',', header: boo
     """Import comma-separated values, as in RFC 4180.
 
     Columns of numbers become int64 or float64, with missing values for empty words; all others are
-    str.
+    str. The words nan, inf and infinity, in any case and with or without a sign, are numbers. A
+    blank line is not a record, except that it is a missing value if there is only one column.
 
     Parameters
     ----------

@@ -141,6 +141,24 @@ def test_csv_without_a_header(tmp_path):
     assert values(dataset, 'column0') == [1, None] and values(dataset, 'column1') == ['a', 'b']
 
 
+def test_csv_of_polars(tmp_path):
+    polars = pytest.importorskip('polars')
+    for i, column in enumerate([[1, None, 3, None], ['x', None, '', 'y'],
+                                [1.5, None, math.inf, -math.inf]]):
+        polars.DataFrame({'a': column}).write_csv(tmp_path / 'a.csv')
+        lx.import_csv(tmp_path / 'a.csv', tmp_path / f'd{i}', progress=False)
+        assert values(lx.open(tmp_path / f'd{i}'), 'a') == column
+
+
+@pytest.mark.parametrize('word', ['nan', 'NaN', 'inf', '-inf', 'Infinity', '-Infinity', '+INF'])
+def test_csv_words_for_numbers_are_those_of_python(tmp_path, word):
+    (tmp_path / 'a.csv').write_text(f'x,y\n1,{word}\n{word},2\n')
+    lx.import_csv(tmp_path / 'a.csv', tmp_path / 'd', fields={'y': 'float32'}, progress=False)
+    dataset = lx.open(tmp_path / 'd')
+    assert np.array_equal(dataset['x'][:], [1, float(word)], equal_nan=True)
+    assert np.array_equal(dataset['y'][:], [float(word), 2], equal_nan=True)
+
+
 # ---- tar
 
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The format "csv". */
+#include <math.h>
+
 #include "imports.h"
 
 START_TEST(the_first_record_names_the_fields)
@@ -65,6 +67,55 @@ START_TEST(each_column_can_have_a_type)
     expect_bytes("d", 1, "b", "\xff", 1);
     expect_text("d", 1, "c", "-1");
     expect_text("d", 0, "e", "{\"k\": 1}");
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* polars and DuckDB write a missing value as an empty word, and an empty text as two quotes. */
+START_TEST(a_blank_line_is_a_missing_value_if_there_is_one_field)
+{
+    char *scratch = scratch_make();
+    import_text("csv", "a\n1\n\n3\r\n\r\n\n");
+    expect_schema("d", "a:int64");
+    expect_length("d", 5);
+    expect_bytes("d", 1, "a", NULL, 0);
+    expect_int64("d", 2, "a", 3);
+    expect_bytes("d", 3, "a", NULL, 0);
+    expect_bytes("d", 4, "a", NULL, 0);
+    lx_dataset_remove("d", NULL);
+    import_text("csv", "a\n\nx\n\"\"\n\nlast");
+    expect_schema("d", "a:str");
+    expect_length("d", 5);
+    expect_text("d", 0, "a", NULL);
+    expect_text("d", 1, "a", "x");
+    expect_text("d", 2, "a", "");
+    expect_text("d", 3, "a", NULL);
+    expect_text("d", 4, "a", "last");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(words_for_numbers_make_a_column_of_floats)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    double value;
+    uint64_t index = 1;
+    put_text("input", "a,b,c,d\n1,1.5,nan,1\n2,NaN,x,2\nnan,-inf,y,3\n4,Infinity,z,4\n");
+    lx_importer *importer = importer_of("csv", "input");
+    unit_ok(lx_importer_set_field(importer, "d", "float64", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "a:float64 b:float64 c:str d:float64");
+    expect_float64("d", 0, "a", 1);
+    expect_float64("d", 2, "b", -INFINITY);
+    expect_float64("d", 3, "b", INFINITY);
+    lx_dataset *dataset = open_imported("d");
+    unit_ok(lx_dataset_gather(dataset, 1, &index, 1, &value, sizeof value, &error));
+    ck_assert(isnan(value));
+    lx_dataset_close(dataset);
+    unit_ok(lx_importer_set_field(importer, "a", "int64", &error));
+    unit_fails(lx_importer_run(importer, "whole", NULL, &error), LX_ERR_MISMATCH);
     lx_importer_free(importer);
     scratch_remove(scratch);
 }
@@ -179,6 +230,7 @@ END_TEST
 
 UNIT_MAIN("importer/format-csv", the_first_record_names_the_fields,
           delimiter_and_header_can_be_chosen, each_column_can_have_a_type,
-          what_is_not_csv_is_refused_with_its_place, records_after_a_bad_one_are_found,
-          a_quote_that_is_not_closed_takes_bounded_memory, too_many_columns_are_refused_at_once,
-          many_records_are_read)
+          a_blank_line_is_a_missing_value_if_there_is_one_field,
+          words_for_numbers_make_a_column_of_floats, what_is_not_csv_is_refused_with_its_place,
+          records_after_a_bad_one_are_found, a_quote_that_is_not_closed_takes_bounded_memory,
+          too_many_columns_are_refused_at_once, many_records_are_read)

@@ -115,5 +115,33 @@ START_TEST(floats_that_are_too_large_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("importer/number", spans_follow_the_grammar_of_json, integers_are_exact_or_refused,
+START_TEST(words_are_numbers_that_have_no_digits)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } words[] = {
+        {"nan", NAN},       {"NaN", NAN},        {"-NAN", NAN},          {"inf", INFINITY},
+        {"+Inf", INFINITY}, {"-inf", -INFINITY}, {"Infinity", INFINITY}, {"-INFINITY", -INFINITY}};
+    static const char *const others[] = {"",     "-",     "na",        "nano",    "1nan", "in",
+                                         "infi", "--inf", "infinity1", "inf inf", "1",    "\x0e"};
+    int64_t whole;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *text = words[i].text;
+        double value;
+        float single;
+        ck_assert(lx__number_is_word(text, strlen(text)));
+        ck_assert(lx__number_store(text, strlen(text), LX_FLOAT64, &value));
+        ck_assert(lx__number_store(text, strlen(text), LX_FLOAT32, &single));
+        ck_assert(isnan(words[i].value) ? isnan(value) && isnan(single)
+                                        : value == words[i].value && single == (float)value);
+        ck_assert(!lx__number_store(text, strlen(text), LX_INT64, &whole));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(!lx__number_is_word(others[i], strlen(others[i])), "%s", others[i]);
+}
+END_TEST
+
+UNIT_MAIN("importer/number", spans_follow_the_grammar_of_json,
+          words_are_numbers_that_have_no_digits, integers_are_exact_or_refused,
           floats_are_those_of_strtod, floats_that_are_too_large_are_refused)
