@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "importer/field-name.h"
 #include "importer/json-value.h"
 #include "importer/number.h"
 #include "importer/varying.h"
@@ -40,24 +41,6 @@ lx__import_field *lx__import_fields_find(const lx__import_fields *self, size_t h
 
 /* ---- adding a field */
 
-/** Makes a valid name of @p source. */
-static lx_status make_name(lx__import_field *field, lx_error *error)
-{
-    static const char valid[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-    if (field->source_size == 0 || field->source_size > LX_MAX_FIELD_NAME)
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the name '%.64s' of a field has %zu bytes: it must have 1 to %d",
-                       field->source, field->source_size, LX_MAX_FIELD_NAME);
-    for (size_t i = 0; i < field->source_size; i++) {
-        char byte = field->source[i];
-        bool plain = byte != '\0' && strchr(valid, byte) != NULL && (i != 0 || byte != '.');
-        field->name[i] = byte;
-        if (!plain)
-            field->name[i] = '_';
-    }
-    return LX_OK;
-}
-
 static lx_status add(lx__import_fields *self, const char *name, size_t size,
                      lx__import_field **added, lx_error *error)
 {
@@ -74,7 +57,7 @@ static lx_status add(lx__import_fields *self, const char *name, size_t size,
         return lx__fail_memory(error, "a field");
     memcpy(field.source, name, size);
     field.source[size] = '\0';
-    lx_status status = make_name(&field, error);
+    lx_status status = lx__field_name_make(field.source, field.name, error);
     if (status != LX_OK) {
         lx__free(field.source);
         return status;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "importer/field-name.h"
 #include "importer/format.h"
 
 enum { OPTION_FIELD };
@@ -24,7 +25,8 @@ static lx_status open_lines(lx__import_reader *reader, lx_error *error)
 {
     lines_reader *self = (lines_reader *)reader;
     const char *name = reader->source.options[OPTION_FIELD];
-    (void)error;
+    if (name != NULL && lx__field_name_check(options[OPTION_FIELD], name, error) != LX_OK)
+        return LX_ERR_ARGUMENT;
     self->value.name = name != NULL ? name : "text";
     self->value.name_size = strlen(self->value.name);
     self->value.kind = LX__IMPORT_TEXT;

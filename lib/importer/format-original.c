@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "importer/field-name.h"
 #include "importer/original-store.h"
 
 enum { OPTION_FIELD };
@@ -121,8 +122,11 @@ static lx_status open_stores(original_reader *self, lx_error *error)
     self->values = lx__alloc_array(count * LX__VARYING_VALUES, sizeof *self->values);
     if (self->stores == NULL || self->values == NULL)
         return lx__fail_memory(error, "the stores");
+    if (self->name_count == 0 && field != NULL)
+        status = lx__field_name_check(options[OPTION_FIELD], field, error);
     if (self->name_count == 0)
-        return open_store(self, path, field != NULL ? field : "data", error);
+        return status == LX_OK ? open_store(self, path, field != NULL ? field : "data", error)
+                               : status;
     if (field != NULL)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the option field is for a single store: the fields of a directory of "

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "importer/field-name.h"
 #include "importer/format.h"
 #include "importer/image-name.h"
 #include "importer/json-value.h"
@@ -43,9 +44,8 @@ static lx__import_reader *create(void)
 
 static lx_status open_tar(lx__import_reader *reader, lx_error *error)
 {
-    (void)reader;
-    (void)error;
-    return LX_OK;
+    const char *key = reader->source.options[OPTION_KEY];
+    return key != NULL ? lx__field_name_check(options[OPTION_KEY], key, error) : LX_OK;
 }
 
 static void close_tar(lx__import_reader *reader)

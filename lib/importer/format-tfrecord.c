@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "importer/example.h"
+#include "importer/field-name.h"
 
 enum { OPTION_LISTS, OPTION_RAW };
 static const char *const options[] = {[OPTION_LISTS] = "lists", [OPTION_RAW] = "raw", NULL};
@@ -40,10 +41,10 @@ static lx_status open_tfrecord(lx__import_reader *reader, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the option lists is about tf.Examples, which are not read if raw is set: "
                        "set one of them");
-    if (raw != NULL)
-        self->raw =
-            (lx__import_value){.name = raw, .name_size = strlen(raw), .kind = LX__IMPORT_BYTES};
-    return LX_OK;
+    if (raw == NULL)
+        return LX_OK;
+    self->raw = (lx__import_value){.name = raw, .name_size = strlen(raw), .kind = LX__IMPORT_BYTES};
+    return lx__field_name_check(options[OPTION_RAW], raw, error);
 }
 
 static void close_tfrecord(lx__import_reader *reader)
