@@ -200,6 +200,18 @@ static lx_status choose_bytes(const lx__import_field *field, const lx__import_va
     return LX_OK;
 }
 
+/** Checks a value, and finds what a field whose values vary in size stores for it. */
+static lx_status measure(const lx__import_field *field, const lx__import_value *value,
+                         const void **data, size_t *size, lx_error *error)
+{
+    lx_status status = lx__import_field_check(field, value, error);
+    if (status != LX_OK || field->type == LX__IMPORT_AS_DENSE)
+        return status;
+    if (field->type != LX__IMPORT_AS_RAGGED)
+        return choose_bytes(field, value, data, size, error);
+    return measure_ragged(field, value, size) ? LX_OK : fail_type(field, value, error);
+}
+
 /** Stores a value of a ragged field or a field of bytes, which has @p size bytes. */
 static bool store_varying(const lx__import_field *field, const lx__import_value *value,
                           const void *data, size_t size, void *to)
@@ -238,14 +250,9 @@ static lx_status add_value(lx__import_columns *self, const lx__import_field *fie
     size_t row = self->rows, at, size = 0;
     bool dense = field->type == LX__IMPORT_AS_DENSE;
     bool missing = value == NULL || is_missing(field, value);
-    if (!missing && field->type == LX__IMPORT_AS_RAGGED) {
-        if (!measure_ragged(field, value, &size))
-            return fail_type(field, value, error);
-    } else if (!missing && !dense) {
-        lx_status status = choose_bytes(field, value, &data, &size, error);
-        if (status != LX_OK)
-            return status;
-    }
+    lx_status status = missing ? LX_OK : measure(field, value, &data, &size, error);
+    if (status != LX_OK)
+        return status;
     at = dense ? row * field->size : (size_t)column->offsets[row];
     size = dense ? field->size : size;
     if (!reserve(column, at, size))

@@ -76,17 +76,19 @@ static lx_status fail_message(lx_error *error)
                    "the record is not a tf.Example: set the option raw to import it as bytes");
 }
 
-/** A failure that concerns a feature; @p what follows its name. */
-static lx_status fail_feature(const lx__import_value *value, lx_status status, const char *what,
-                              lx_error *error)
-{
-    return lx_fail(error, status, "the feature '%.*s' %s",
-                   value->name_size < 64 ? (int)value->name_size : 64, value->name, what);
-}
-
 static lx_status fail_list(const lx__import_value *value, lx_error *error)
 {
-    return fail_feature(value, LX_ERR_CORRUPT, "has no valid list of values", error);
+    return lx_fail(error, LX_ERR_CORRUPT, "the feature '%.*s' has no valid list of values",
+                   value->name_size < 64 ? (int)value->name_size : 64, value->name);
+}
+
+/** Makes a feature that can only be ignored. */
+static void make_unusable(lx__import_value *value, const char *why)
+{
+    value->kind = LX__IMPORT_UNUSABLE;
+    value->unchecked = true;
+    value->data = why;
+    value->size = strlen(why);
 }
 
 /* ---- copies */
@@ -142,26 +144,29 @@ static lx_status read_json(lx__example *self, part list, lx__import_value *value
                            lx__example_place *place, lx_error *error)
 {
     lx_status status = LX_OK;
+    size_t begin = self->copied;
     part item;
-    value->kind = LX__IMPORT_JSON;
-    *place = (lx__example_place){.at = self->copied, .copied = true};
     for (const char *before = "["; status == LX_OK && list.at < list.end; before = ",") {
         if (!read_tagged(&list, TAG(1, WIRE_PART), &item))
             return fail_list(value, error);
         size_t size = (size_t)(item.end - item.at);
-        if (lx__utf8_span((const char *)item.at, size) != size)
-            return fail_feature(value, LX_ERR_CORRUPT,
-                                "is in the option lists, and has a byte string that is not UTF-8",
-                                error);
+        if (lx__utf8_span((const char *)item.at, size) != size) {
+            self->copied = begin;
+            make_unusable(value, "the feature is in the option lists, and has a byte string that "
+                                 "is not UTF-8");
+            return LX_OK;
+        }
         status = copy(self, before, 1, error);
         if (status == LX_OK)
             status = copy_json(self, &item, error);
     }
-    if (status == LX_OK && self->copied == place->at)
+    if (status == LX_OK && self->copied == begin)
         status = copy(self, "[", 1, error);
     if (status == LX_OK)
         status = copy(self, "]", 1, error);
-    value->size = self->copied - place->at;
+    *place = (lx__example_place){.at = begin, .copied = true};
+    value->kind = LX__IMPORT_JSON;
+    value->size = self->copied - begin;
     return status;
 }
 
@@ -171,11 +176,11 @@ static lx_status read_bytes(part list, lx__import_value *value, lx_error *error)
     part item;
     if (!read_tagged(&list, TAG(1, WIRE_PART), &item))
         return fail_list(value, error);
-    if (list.at < list.end)
-        return fail_feature(value, LX_ERR_UNSUPPORTED,
-                            "has several byte strings: name it in the option lists to import them "
-                            "as a JSON array",
-                            error);
+    if (list.at < list.end) {
+        make_unusable(value, "the feature has several byte strings: name it in the option lists to "
+                             "import them as a JSON array");
+        return LX_OK;
+    }
     value->kind = LX__IMPORT_BYTES;
     value->data = item.at;
     value->size = (size_t)(item.end - item.at);

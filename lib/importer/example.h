@@ -30,12 +30,12 @@ typedef struct lx__example {
  * Reads a message; @c values and @c count are valid until the next call and while @p data is.
  *
  * A list of one value becomes a scalar, a longer one of numbers an array, and one without values a
- * missing value.
+ * missing value. A feature with several byte strings is unusable unless @c lists has its name and
+ * they are UTF-8.
  *
  * @retval LX_ERR_CORRUPT      The message is not a tf.Example.
  * @retval LX_ERR_LIMIT        It has more than LX_MAX_FIELDS features, or they are too large.
- * @retval LX_ERR_UNSUPPORTED  It is a tf.SequenceExample, or a feature that is not in @c lists has
- *                             several byte strings.
+ * @retval LX_ERR_UNSUPPORTED  It is a tf.SequenceExample.
  */
 lx_status lx__example_read(lx__example *self, const uint8_t *data, size_t size, lx_error *error);
 

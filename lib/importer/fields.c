@@ -180,6 +180,68 @@ lx_status lx__import_fields_set(lx__import_fields *self, const char *name, const
     return lx__import_type_parse(type, field, error);
 }
 
+/* ---- checking values */
+
+/** Adds the name of a value to a failure, if there is one. */
+static lx_status locate(const lx__import_value *value, lx_status status, lx_error *error)
+{
+    char name[LX_MAX_FIELD_NAME + 1];
+    if (status == LX_OK)
+        return LX_OK;
+    size_t size = value->name_size < sizeof name ? value->name_size : sizeof name - 1;
+    snprintf(name, sizeof name, "%.*s", (int)size, value->name);
+    lx_error_locate(error, NULL, name, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Whether the field stores any bytes as they are. */
+static bool takes_bytes(const lx__import_field *field)
+{
+    return field->type == LX__IMPORT_AS_BYTES || field->type == LX__IMPORT_AS_IMAGE;
+}
+
+lx_status lx__import_field_check(const lx__import_field *field, const lx__import_value *value,
+                                 lx_error *error)
+{
+    const char *text = value->data;
+    lx_status status = LX_OK;
+    bool whole;
+    if (!value->unchecked)
+        return LX_OK;
+    if (value->kind == LX__IMPORT_UNUSABLE)
+        return locate(value, lx_fail(error, LX_ERR_UNSUPPORTED, "%s", text), error);
+    if (field != NULL && takes_bytes(field))
+        return LX_OK;
+    if (value->kind == LX__IMPORT_JSON)
+        return locate(value, lx__json_check("the value", text, value->size, error), error);
+    if (value->size == 0)
+        return LX_OK;
+    size_t valid = lx__utf8_span(text, value->size);
+    if (valid != value->size)
+        status = lx_fail(error, LX_ERR_CORRUPT, "byte %zu of the value is not valid UTF-8", valid);
+    else if (field == NULL && value->kind == LX__IMPORT_WORD &&
+             lx__number_span(text, text + value->size, &whole) != value->size)
+        status = lx_fail(error, LX_ERR_CORRUPT,
+                         "the value '%.*s' is not a number: set the type of the field to str if it "
+                         "is a text",
+                         value->size < 40 ? (int)value->size : 40, text);
+    return locate(value, status, error);
+}
+
+lx_status lx__import_fields_check(const lx__import_fields *self, const lx__import_record *record,
+                                  lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < record->count; i++) {
+        const lx__import_value *value = &record->values[i];
+        const lx__import_field *field = lx__import_fields_find(self, i, value->name,
+                                                               value->name_size);
+        if (field == NULL || field->type != LX__IMPORT_IGNORED)
+            status = lx__import_field_check(field, value, error);
+    }
+    return status;
+}
+
 /* ---- deriving types */
 
 static void observe_number(lx__import_seen *seen, const lx__import_value *value)
@@ -238,6 +300,10 @@ static void observe_array(lx__import_seen *seen, const lx__import_value *value)
 
 static void observe(lx__import_seen *seen, const lx__import_value *value)
 {
+    if (value->kind == LX__IMPORT_UNUSABLE ||
+        (value->kind == LX__IMPORT_JSON && value->unchecked &&
+         lx__json_check("the value", value->data, value->size, NULL) != LX_OK))
+        return; /* the type of the field was set: it takes any bytes, or ignores them */
     seen->kinds |= 1u << value->kind;
     switch (value->kind) {
     case LX__IMPORT_NUMBER:

@@ -82,6 +82,20 @@ lx_status lx__import_type_parse(const char *text, lx__import_field *field, lx_er
 lx_status lx__import_fields_set(lx__import_fields *self, const char *name, const char *type,
                                 lx_error *error);
 
+/**
+ * Checks what the format has left to the type of the field.
+ *
+ * @param field  NULL: the type of the field is to be derived.
+ * @retval LX_ERR_CORRUPT      The value is not UTF-8, JSON or a number, but should be.
+ * @retval LX_ERR_UNSUPPORTED  The value is unusable.
+ */
+lx_status lx__import_field_check(const lx__import_field *field, const lx__import_value *value,
+                                 lx_error *error);
+
+/** Checks the values of a record; @p self has the fields whose types are set. */
+lx_status lx__import_fields_check(const lx__import_fields *self, const lx__import_record *record,
+                                  lx_error *error);
+
 /** Adds the fields of one of the first records, and notes what their values are. */
 lx_status lx__import_fields_observe(lx__import_fields *self, const lx__import_record *record,
                                     lx_error *error);

@@ -72,6 +72,7 @@ static bool read_member(jsonl_reader *self, lx__json_scan *text, lx__import_valu
     bool escaped;
     const char *begin;
     static const char pairs[] = "no half of a surrogate pair in the string";
+    *value = (lx__import_value){0};
     lx__json_scan_skip_space(text);
     begin = text->at;
     if (!lx__json_scan_string(text, &escaped))

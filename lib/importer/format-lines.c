@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines: each line of a text is a record with one field. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
 #include "importer/field-name.h"
 #include "importer/format.h"
 
@@ -30,6 +28,7 @@ static lx_status open_lines(lx__import_reader *reader, lx_error *error)
     self->value.name = name != NULL ? name : "text";
     self->value.name_size = strlen(self->value.name);
     self->value.kind = LX__IMPORT_TEXT;
+    self->value.unchecked = true;
     return LX_OK;
 }
 
@@ -43,9 +42,6 @@ static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_e
                                       &size, error);
     if (status != LX_OK)
         return status;
-    size_t valid = lx__utf8_span(line, size);
-    if (valid != size)
-        return lx_fail(error, LX_ERR_CORRUPT, "byte %zu of the line is not valid UTF-8", valid);
     self->value.data = line;
     self->value.size = size;
     record->values = &self->value;

@@ -2,16 +2,13 @@
 /* Tar archives of WebDataset: consecutive members whose names are equal up to the first dot of the
  * last component are a record; what follows the dot names the field. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/utf8.h"
 #include "importer/field-name.h"
 #include "importer/format.h"
 #include "importer/image-name.h"
-#include "importer/json-value.h"
 #include "importer/tar-member.h"
 
 enum { OPTION_KEY };
@@ -93,27 +90,24 @@ static void trim(lx__import_value *value)
 }
 
 /** Sets the kind of a value from the name of its field, as the decoders of WebDataset do. */
-static lx_status classify(lx__import_value *value, const char *name, lx_error *error)
+static void classify(lx__import_value *value, const char *name)
 {
     static const char *const texts[] = {"txt", "text", "transcript", NULL};
+    static const char *const jsons[] = {"json", "jsn", NULL};
     static const char *const numbers[] = {"cls",   "cls2", "class", "count",
                                           "index", "inx",  "id",    NULL};
-    value->kind = lx__image_name_is(name) ? LX__IMPORT_IMAGE : LX__IMPORT_BYTES;
+    value->unchecked = true;
     if (is_one_of(name, numbers)) {
         value->kind = LX__IMPORT_WORD;
         trim(value);
     } else if (is_one_of(name, texts)) {
         value->kind = LX__IMPORT_TEXT;
-    } else if (strcmp(name, "json") == 0 || strcmp(name, "jsn") == 0) {
+    } else if (is_one_of(name, jsons)) {
         value->kind = LX__IMPORT_JSON;
-        char what[32];
-        snprintf(what, sizeof what, "the member .%s", name);
-        return lx__json_check(what, value->data, value->size, error);
+    } else {
+        value->kind = lx__image_name_is(name) ? LX__IMPORT_IMAGE : LX__IMPORT_BYTES;
+        value->unchecked = false;
     }
-    if ((value->kind == LX__IMPORT_WORD || value->kind == LX__IMPORT_TEXT) &&
-        lx__utf8_span(value->data, value->size) != value->size)
-        return lx_fail(error, LX_ERR_CORRUPT, "the member .%.64s is not valid UTF-8", name);
-    return LX_OK;
 }
 
 /* ---- members */
@@ -232,7 +226,6 @@ static lx_status make_values(tar_reader *self, lx__import_record *record, lx_err
 {
     const uint8_t *data = self->base.source.input->data;
     const char *key = self->base.source.options[OPTION_KEY];
-    lx_status status = LX_OK;
     if (self->value_capacity < self->count + 1) {
         void *values = lx__resize_array(self->values, 2 * (self->count + 1), sizeof *self->values);
         if (values == NULL)
@@ -246,19 +239,18 @@ static lx_status make_values(tar_reader *self, lx__import_record *record, lx_err
         self->values[record->count++] = (lx__import_value){.name = key,
                                                            .name_size = strlen(key),
                                                            .kind = LX__IMPORT_TEXT,
+                                                           .unchecked = true,
                                                            .data = self->key,
                                                            .size = strlen(self->key)};
-    if (key != NULL && lx__utf8_span(self->key, strlen(self->key)) != strlen(self->key))
-        status = lx_fail(error, LX_ERR_CORRUPT, "the name of a member is not valid UTF-8");
-    for (size_t i = 0; status == LX_OK && i < self->count; i++) {
+    for (size_t i = 0; i < self->count; i++) {
         const part *from = &self->parts[i];
         const char *name = (const char *)self->names + from->name;
         lx__import_value *value = &self->values[record->count++];
         *value = (lx__import_value){
             .name = name, .name_size = strlen(name), .data = data + from->data, .size = from->size};
-        status = classify(value, name, error);
+        classify(value, name);
     }
-    return status;
+    return LX_OK;
 }
 
 static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_error *error)

@@ -25,12 +25,14 @@ typedef enum lx__import_kind {
     LX__IMPORT_MISSING, /**< The record has no such value (null in JSON, an empty word in CSV). */
     LX__IMPORT_BYTES,   /**< Bytes. */
     LX__IMPORT_IMAGE,   /**< An encoded image, which nothing has checked. */
-    LX__IMPORT_TEXT,    /**< Text, which the format has checked to be UTF-8. */
-    LX__IMPORT_WORD,    /**< Text, checked in the same way, that may be a number. */
-    LX__IMPORT_NUMBER,  /**< The text of a number, checked against the grammar of JSON. */
+    LX__IMPORT_TEXT,    /**< UTF-8; like the next four, it is checked unless it is @c unchecked. */
+    LX__IMPORT_WORD,    /**< UTF-8 that may be a number. */
+    LX__IMPORT_NUMBER,  /**< The text of a number, in the grammar of JSON. */
     LX__IMPORT_BOOL,    /**< The text "true" or "false". */
-    LX__IMPORT_JSON,    /**< The text of a JSON array or object, checked against the grammar. */
-    LX__IMPORT_ARRAY    /**< Elements in little-endian order, without a byte between them. */
+    LX__IMPORT_JSON,    /**< The text of a JSON value. */
+    LX__IMPORT_ARRAY,   /**< Elements in little-endian order, without a byte between them. */
+    LX__IMPORT_UNUSABLE /**< No value can be made; the data is a NUL-terminated text that says why,
+                             and @c unchecked is set. */
 } lx__import_kind;
 
 /** A value of a record. */
@@ -45,10 +47,12 @@ typedef struct lx__import_value {
     lx_dtype dtype;        /**< Of an array, as are the next two. */
     size_t ndim;           /**< 0: a scalar. At most #LX_MAX_NDIM. */
     const uint64_t *shape; /**< @c size is the product of these extents and the element size. */
-    bool varies;   /**< Of an array: other records may have other shapes, whatever the first ones
+    bool unchecked; /**< The format says that this is text, JSON or, if it is a word, a number, but
+                         has not checked it: the type of the field may accept any bytes. */
+    bool varies;    /**< Of an array: other records may have other shapes, whatever the first ones
                         have. */
-    bool list;     /**< Of an array: a list, so that a single element may be a scalar. */
-    bool is_shape; /**< The shape of an array, for fields that do not store it with the array. */
+    bool list;      /**< Of an array: a list, so that a single element may be a scalar. */
+    bool is_shape;  /**< The shape of an array, for fields that do not store it with the array. */
 } lx__import_value;
 
 /** A record. All pointers are valid until the next call for the same reader. */

@@ -85,6 +85,17 @@ static lx_status dataset_exists(const char *path, bool *exists, lx_error *error)
 
 /* ---- the fields */
 
+/** Observes a record, unless it is bad. */
+static lx_status sample_record(run *self, uint64_t *count, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    const lx__import_record *record = &self->cursor.record;
+    if (lx__import_fields_check(&self->importer->fields, record, &why) != LX_OK)
+        return lx__cursor_refuse(&self->cursor, &why, error);
+    ++*count;
+    return lx__import_fields_observe(&self->fields, record, error);
+}
+
 /** Observes the first records of the first input that has any. */
 static lx_status sample(run *self, lx_error *error)
 {
@@ -96,12 +107,12 @@ static lx_status sample(run *self, lx_error *error)
                (count == 0 || lx__cursor_place(&self->cursor) < LX__CURSOR_SAMPLE_BYTES)) {
             status = lx__cursor_next(&self->cursor, error);
             if (status == LX_OK)
-                status = lx__import_fields_observe(&self->fields, &self->cursor.record, error);
-            count += status == LX_OK;
+                status = sample_record(self, &count, error);
         }
         if (status == LX_END)
             status = LX_OK;
-        lx_error_locate(error, self->cursor.path, NULL, count, self->cursor.record.offset);
+        lx_error_locate(error, self->cursor.path, NULL, self->cursor.number - 1,
+                        self->cursor.record.offset);
         lx__cursor_close(&self->cursor);
     }
     return status;

@@ -56,7 +56,8 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
                  executor: Optional[Executor] = None, progress: Progress = True) -> ImportReport:
     """Import texts: each line is a record with one field.
 
-    Lines end with LF or CR LF; the last one may lack its end. They must be UTF-8.
+    Lines end with LF or CR LF; the last one may lack its end. They must be UTF-8, unless `fields`
+    says that they are bytes.
 
     Parameters
     ----------
@@ -206,7 +207,8 @@ def import_tar(inputs: _Inputs, path: Path, *, key: Optional[str] = None, fields
     Consecutive members whose names are equal up to the first dot of the last component are a
     record; what follows the dot names the field. 'cls' and the like become int64, 'txt' and the
     like str, 'json' JSON, 'jpg' and the like images, and all others bytes; loaderx-import(1) has
-    the list. No member is extracted, and no name is used as a path. Nothing is unpickled.
+    the list. A record with a 'cls' that is not a number is bad, unless `fields` says that it is
+    str. No member is extracted, and no name is used as a path. Nothing is unpickled.
 
     Parameters
     ----------
@@ -304,7 +306,7 @@ def import_tfrecord(inputs: _Inputs, path: Path, *, raw: Optional[str] = None,
         Import each payload as bytes, into a field of this name, instead of a tf.Example.
     lists : sequence of str, optional
         Features with any number of texts, which become JSON arrays. A feature with several byte
-        strings that is not in this list makes its record bad.
+        strings that is not in this list makes its record bad, unless `fields` says 'ignore'.
     inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
         See `import_lines`.
 

@@ -52,6 +52,20 @@ START_TEST(invalid_utf8_is_refused_with_its_place)
 }
 END_TEST
 
+START_TEST(lines_of_bytes_need_not_be_utf8)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    put_text("input", "good\nbad \xff here\n");
+    lx_importer *importer = importer_of("lines", "input");
+    unit_ok(lx_importer_set_field(importer, "text", "bytes", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_text("d", 1, "text", "bad \xff here");
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_line_that_is_too_long_is_refused_and_the_next_one_is_found)
 {
     char *scratch = scratch_make();
@@ -84,4 +98,5 @@ END_TEST
 
 UNIT_MAIN("importer/format-lines", each_line_is_a_record, the_last_line_may_end_with_a_line_feed,
           the_field_has_the_name_that_is_asked_for, invalid_utf8_is_refused_with_its_place,
+          lines_of_bytes_need_not_be_utf8,
           a_line_that_is_too_long_is_refused_and_the_next_one_is_found)

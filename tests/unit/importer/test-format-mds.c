@@ -137,7 +137,7 @@ START_TEST(each_encoding_has_its_type)
         {"float64", "8", "12345678", 8, "x:float64"},
         {"str_int", "null", "-12", 3, "x:int64"},
         {"str_float", "null", "1e-05", 5, "x:float64"},
-        {"str_float", "null", "nan", 3, "x:str"},
+        {"str_float", "null", "nan", 3, "x:float64"},
         {"json", "null", "{\"a\": 1}", 8, "x:json"},
         {"json", "null", "\"a\"", 3, "x:json"},
         {"json", "null", "[1, 2]", 6, "x:int64[2]"},

@@ -208,7 +208,61 @@ START_TEST(bad_members_are_refused)
     refuse_member('S', "b.jpg", "", LX_ERR_UNSUPPORTED, "sparse");
     refuse_member('0', "b.json", "{", LX_ERR_CORRUPT, "JSON");
     refuse_member('0', "b.text", "\xff", LX_ERR_CORRUPT, "UTF-8");
+    refuse_member('0', "b.id", "x", LX_ERR_CORRUPT, "'x' is not a number");
     refuse_member('0', "b.cls", "2", LX_ERR_CORRUPT, "two values");
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* What a member should be matters only if its field has no other type. */
+START_TEST(the_type_of_a_field_decides_what_its_members_must_be)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct archive archive = {.size = 0};
+    add_text(&archive, "a.cls", "cat");
+    add_text(&archive, "a.json", "{");
+    add_text(&archive, "a.txt", "\xff");
+    add_text(&archive, "a.jsn", "[1");
+    end(&archive);
+    put_bytes("input", archive.bytes, archive.size);
+    lx_importer *importer = importer_of("tar", "input");
+    unit_ok(lx_importer_set_field(importer, "cls", "str", &error));
+    unit_ok(lx_importer_set_field(importer, "json", "ignore", &error));
+    unit_ok(lx_importer_set_field(importer, "txt", "bytes", &error));
+    unit_ok(lx_importer_set_field(importer, "jsn", "bytes", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "cls:str txt:bytes jsn:bytes");
+    expect_text("d", 0, "cls", "cat");
+    expect_bytes("d", 0, "txt", "\xff", 1);
+    expect_text("d", 0, "jsn", "[1");
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* The first records show numbers, and the bad one comes later. */
+START_TEST(a_label_that_is_not_a_number_is_refused_wherever_it_is)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const char zeros[2 * BLOCK];
+    FILE *file = fopen("input", "w");
+    for (int i = 0; i < 1100; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d.cls", i);
+        struct archive archive = {.size = 0};
+        add_text(&archive, name, i == 1050 ? "x" : "1");
+        fwrite(archive.bytes, archive.size, 1, file);
+    }
+    fwrite(zeros, sizeof zeros, 1, file);
+    fclose(file);
+    lx_importer *importer = importer_of("tar", "input");
+    ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_MISMATCH);
+    ck_assert_uint_eq(error.record, 1050);
+    ck_assert_str_eq(error.field, "cls");
+    expect_schema("d", "cls:int64");
+    lx_importer_free(importer);
     scratch_remove(scratch);
 }
 END_TEST
@@ -256,4 +310,5 @@ END_TEST
 
 UNIT_MAIN("importer/format-tar", members_of_one_key_are_a_record, long_names_of_all_kinds_are_read,
           sizes_may_be_binary, a_truncated_archive_is_refused_at_every_length,
-          bad_members_are_refused, damaged_headers_are_refused)
+          bad_members_are_refused, the_type_of_a_field_decides_what_its_members_must_be,
+          a_label_that_is_not_a_number_is_refused_wherever_it_is, damaged_headers_are_refused)

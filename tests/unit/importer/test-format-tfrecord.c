@@ -172,6 +172,35 @@ START_TEST(lists_of_texts_become_json)
 }
 END_TEST
 
+/* Several byte strings, and in the option lists bytes that are not UTF-8. */
+START_TEST(features_that_no_field_can_store_can_be_ignored)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct text example = {.size = 0}, file = {.size = 0};
+    add_feature(&example, "parts", 1, "\x0a\x01\xff\x0a\x01y", 6);
+    add_feature(&example, "tags", 1, "\x0a\x01x\x0a\x01\xff", 6);
+    add_feature(&example, "names", 1, "\x0a\x01x\x0a\x01y", 6);
+    add_record(&file, example.data, example.size);
+    put_bytes("input", file.data, file.size);
+    lx_importer *importer = importer_of("tfrecord", "input");
+    unit_ok(lx_importer_set_option(importer, "lists", "tags,names", &error));
+    ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_UNSUPPORTED);
+    ck_assert_str_eq(error.field, "parts");
+    lx_error_clear(&error);
+    unit_ok(lx_importer_set_field(importer, "parts", "ignore", &error));
+    ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_UNSUPPORTED);
+    ck_assert_str_eq(error.field, "tags");
+    lx_error_clear(&error);
+    unit_ok(lx_importer_set_field(importer, "tags", "ignore", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "names:json");
+    expect_text("d", 0, "names", "[\"x\",\"y\"]");
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /** A file with one good example, at the end of which something bad is expected. */
 static size_t begin(struct text *file)
 {
@@ -331,6 +360,7 @@ END_TEST
 
 UNIT_MAIN("importer/format-tfrecord", a_file_of_the_tfrecord_package_is_read, features_are_fields,
           payloads_are_imported_as_they_are, lists_of_texts_become_json,
-          damage_is_refused_with_its_place, records_after_a_damaged_one_are_found,
-          lengths_that_overflow_are_refused, messages_that_are_not_examples_are_refused,
-          no_byte_after_a_message_is_read, numbers_that_grow_beyond_the_limit_are_refused)
+          features_that_no_field_can_store_can_be_ignored, damage_is_refused_with_its_place,
+          records_after_a_damaged_one_are_found, lengths_that_overflow_are_refused,
+          messages_that_are_not_examples_are_refused, no_byte_after_a_message_is_read,
+          numbers_that_grow_beyond_the_limit_are_refused)
