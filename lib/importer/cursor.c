@@ -53,12 +53,15 @@ lx_status lx__cursor_refuse(lx__cursor *self, lx_error *why, lx_error *error)
 {
     lx_error_locate(why, self->path, NULL, self->number - 1, self->record.offset);
     /* What was sampled of an overfull input is lost: to pass over it would lose good records. */
-    if (is_bad(why->status) && self->importer->policy == LX_BAD_SKIP && !self->input.overfull)
-        return self->purpose == LX__CURSOR_SAMPLE
-                   ? LX_OK
-                   : lx__importer_note_bad(self->importer, why, error);
-    lx__error_propagate(error, why);
-    return why->status;
+    if (!is_bad(why->status) || self->importer->policy != LX_BAD_SKIP || self->input.overfull) {
+        lx__error_propagate(error, why);
+        return why->status;
+    }
+    if (self->purpose == LX__CURSOR_IMPORT)
+        return lx__importer_note_bad(self->importer, why, error);
+    if (self->bad++ == 0)
+        self->first_bad = *why;
+    return LX_OK;
 }
 
 static lx_status open_reader(lx__cursor *self, lx_error *error)

@@ -30,6 +30,8 @@ typedef struct lx__cursor {
     const char *path;
     lx__import_reader *reader; /**< NULL: the input could not be opened, and was passed over. */
     uint64_t number;           /**< Of the next record in the input. */
+    uint64_t bad;              /**< Records that were passed over in samples. */
+    lx_error first_bad;        /**< Of the first of them. */
     lx__import_record record;
     uint64_t before; /**< Bytes of the inputs before this one. */
     uint64_t total;  /**< Bytes of all inputs; LX_NONE: unknown. */

@@ -96,6 +96,17 @@ static lx_status sample_record(run *self, uint64_t *count, lx_error *error)
     return lx__import_fields_observe(&self->fields, record, error);
 }
 
+static lx_status fail_sample(const lx__cursor *cursor, lx_error *error)
+{
+    const lx_error *first = &cursor->first_bad;
+    lx_status status = lx_fail(error, first->status,
+                               "the inputs have no good record, and %" PRIu64
+                               " bad ones; the first of these: %s",
+                               cursor->bad, first->message);
+    lx_error_locate(error, first->path, first->field, first->record, first->offset);
+    return status;
+}
+
 /** Observes the first records of the first input that has any. */
 static lx_status sample(run *self, lx_error *error)
 {
@@ -115,7 +126,9 @@ static lx_status sample(run *self, lx_error *error)
                         self->cursor.record.offset);
         lx__cursor_close(&self->cursor);
     }
-    return status;
+    return status == LX_OK && count == 0 && self->cursor.bad != 0
+               ? fail_sample(&self->cursor, error)
+               : status;
 }
 
 /** Gives the caller's types precedence over the derived ones. */

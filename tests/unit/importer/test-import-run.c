@@ -316,6 +316,33 @@ END_TEST
 
 /* Those of inputs that were complete are counted, and those of the interrupted one are found
  * again. */
+START_TEST(inputs_without_a_good_record_are_refused_with_the_first_reason)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    put_text("a", "oops\n\n[]\n");
+    put_text("b", "");
+    put_text("c", "{\n");
+    lx_importer *importer = importer_of_three();
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    for (int append = 0; append < 2; append++) {
+        unit_ok(lx_importer_set_append(importer, append == 1, &error));
+        ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_CORRUPT);
+        ck_assert_msg(strstr(error.message, "no good record, and 3 bad ones") != NULL, "%s",
+                      error.message);
+        ck_assert_ptr_nonnull(strstr(error.message, "an object at byte 0"));
+        ck_assert_str_eq(error.path, "a");
+        ck_assert(error.record == 0 && error.offset == 0);
+        lx_error_clear(&error);
+        if (append == 0)
+            import_text("jsonl", "{\"id\": 1}\n");
+    }
+    expect_length("d", 1);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(bad_records_before_an_interruption_are_counted)
 {
     char *scratch = scratch_make();
@@ -482,7 +509,8 @@ UNIT_MAIN("importer/import-run", another_import_into_the_same_path_changes_nothi
           the_fields_of_a_dataset_decide_the_types_of_what_is_appended,
           a_failed_import_continues_when_the_input_is_mended, only_the_same_import_continues,
           only_the_same_limit_of_a_record_continues, bad_records_are_skipped_and_listed,
-          bad_records_before_an_interruption_are_counted, gzip_files_and_pipes_are_read,
-          a_long_bad_beginning_of_a_pipe_is_refused, an_import_can_be_canceled_and_continued,
-          a_killed_import_gives_the_same_dataset,
+          bad_records_before_an_interruption_are_counted,
+          inputs_without_a_good_record_are_refused_with_the_first_reason,
+          gzip_files_and_pipes_are_read, a_long_bad_beginning_of_a_pipe_is_refused,
+          an_import_can_be_canceled_and_continued, a_killed_import_gives_the_same_dataset,
           the_dataset_does_not_depend_on_the_number_of_threads)
