@@ -175,7 +175,8 @@ static lx_status choose_bytes(const lx__import_field *field, const lx__import_va
                               const void **data, size_t *size, lx_error *error)
 {
     bool text = value->kind == LX__IMPORT_TEXT || value->kind == LX__IMPORT_WORD;
-    bool raw = value->kind == LX__IMPORT_BYTES || value->kind == LX__IMPORT_IMAGE;
+    bool raw = value->kind == LX__IMPORT_BYTES || value->kind == LX__IMPORT_IMAGE ||
+               (value->kind == LX__IMPORT_ARRAY && value->dtype == LX_UINT8 && value->ndim == 1);
     *data = value->data;
     *size = value->size;
     if (field->type == LX__IMPORT_AS_STR) {
@@ -184,7 +185,7 @@ static lx_status choose_bytes(const lx__import_field *field, const lx__import_va
         if (raw && lx__utf8_span(value->data, value->size) != value->size)
             return fail_value(field, "the value is not valid UTF-8", error);
     } else if (field->type == LX__IMPORT_AS_JSON) {
-        if (value->kind == LX__IMPORT_ARRAY)
+        if (value->kind == LX__IMPORT_ARRAY && !raw)
             return fail_type(field, value, error);
         if (value->json != NULL) {
             *data = value->json;

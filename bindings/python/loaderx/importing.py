@@ -388,7 +388,8 @@ def import_original(inputs: _Inputs, path: Path, *, field: Optional[str] = None,
     name of its directory. Dense and ragged stores are read, raw or compressed, with and without a
     dictionary. Dense stores become dense fields, and stores of which only the first extent varies
     ragged fields. Of other stores, the elements are bytes, and a second field with '.shape' in its
-    name has the shapes.
+    name has the shapes. Ragged stores of uint8 with one extent can also be 'bytes', 'str', 'json'
+    or 'image' in `fields`.
 
     Parameters
     ----------

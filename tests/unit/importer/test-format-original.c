@@ -130,6 +130,46 @@ START_TEST(a_ragged_store_is_a_ragged_field_if_only_the_first_extent_varies)
 }
 END_TEST
 
+/* The original has no type for text: it is stored as bytes, whose shape is their number. */
+START_TEST(ragged_bytes_can_be_text)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const uint32_t sizes[RECORDS] = {5, 6, 4, 6, 6};
+    static const char records[] = "\1\0\0\0"
+                                  "1\2\0\0\0"
+                                  "10\0\0\0\0\2\0\0\0\xc3\xa9\2\0\0\0[]";
+    static const char *const types[] = {"str", "image", "bytes"};
+    uint8_t meta[META];
+    make_meta(meta, "{\"dtype\": \"uint8\", \"ndim\": 1}", 1, 0, sizes);
+    mkdir("input", 0777);
+    put_bytes("input/meta.zr", meta, META);
+    put_bytes("input/data_0.zr", records, sizeof records - 1);
+    for (size_t i = 0; i < 3; i++) {
+        char schema[20];
+        lx_importer *importer = importer_of("original", "input");
+        unit_ok(lx_importer_set_field(importer, "data", types[i], &error));
+        unit_ok(lx_importer_run(importer, "d", NULL, &error));
+        snprintf(schema, sizeof schema, "data:%s", types[i]);
+        expect_schema("d", schema);
+        expect_text("d", 1, "data", "10");
+        expect_text("d", 2, "data", "");
+        expect_text("d", 3, "data", "\xc3\xa9");
+        lx_importer_free(importer);
+        unit_ok(lx_dataset_remove("d", &error));
+    }
+    lx_importer *importer = importer_of("original", "input");
+    unit_ok(lx_importer_set_field(importer, "data", "json", &error));
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "data:json");
+    expect_length("d", 3);
+    expect_text("d", 2, "data", "[]");
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_folder_of_stores_has_fields)
 {
     char *scratch = scratch_make();
@@ -281,6 +321,6 @@ END_TEST
 
 UNIT_MAIN("importer/format-original", a_dense_store_is_a_field,
           a_ragged_store_is_a_ragged_field_if_only_the_first_extent_varies,
-          a_folder_of_stores_has_fields, older_names_of_dtypes_are_known,
+          ragged_bytes_can_be_text, a_folder_of_stores_has_fields, older_names_of_dtypes_are_known,
           schemas_that_are_wrong_are_refused, numbers_that_are_wrong_are_refused,
           damaged_records_are_skipped)
