@@ -111,7 +111,8 @@ LX_API lx_status lx_importer_add_input(lx_importer *importer, const char *path, 
  * @param[in] type      A name from lx_dtype_get_name(), which may be followed by a shape, as in
  *                      "float32[3,4]" or, if the first extent varies, "int32[?]"; "bytes"; "str",
  *                      which must be UTF-8; "json", which can store any value; "image", an encoded
- *                      image; or "ignore", which leaves the field out.
+ *                      image; or "ignore", which leaves the field out. Numbers that are text are
+ *                      converted only to "bool", integers, "float32" and "float64".
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            Success.
@@ -223,7 +224,8 @@ LX_API lx_status lx_importer_set_progress(lx_importer *importer, lx_progress_fun
  * @retval LX_ERR_LIMIT        A record is larger than the limit, or has too many fields; or a pipe
  *                             begins with too many bytes without a good record, even if bad ones
  *                             are skipped: they must be kept until the fields are known.
- * @retval LX_ERR_UNSUPPORTED  An input uses a feature that is not supported; the error names it.
+ * @retval LX_ERR_UNSUPPORTED  An input uses a feature that is not supported, and the error names it;
+ *                             or text cannot be converted to the type of a field.
  * @retval LX_ERR_NOT_FOUND    An input does not exist; or there is no dataset to append to, or no
  *                             interrupted import to continue.
  * @retval LX_ERR_BUSY         Another import into the dataset, or another writer, is active.

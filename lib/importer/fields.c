@@ -418,6 +418,21 @@ void lx__import_fields_drop_shapes(lx__import_fields *self)
 
 /* ---- fields and schemas */
 
+/** Refuses a dtype to which the importer cannot convert the text that was seen. */
+static lx_status check_dtype(const lx__import_field *field, lx_error *error)
+{
+    const unsigned texts = 1u << LX__IMPORT_WORD | 1u << LX__IMPORT_NUMBER | 1u << LX__IMPORT_JSON;
+    if (!lx__import_field_is_array(field) || (field->seen.kinds & texts) == 0 ||
+        lx__number_has_text(field->dtype))
+        return LX_OK;
+    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                               "the values are text, which the importer cannot convert to %s: set "
+                               "float32 or float64, or str or json to keep the text",
+                               lx_dtype_get_name(field->dtype));
+    lx_error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
+    return status;
+}
+
 lx_status lx__import_fields_fill(lx__import_fields *self, lx_schema *schema, lx_error *error)
 {
     for (size_t i = 0; i < self->count; i++) {
@@ -426,9 +441,11 @@ lx_status lx__import_fields_fill(lx__import_fields *self, lx_schema *schema, lx_
             continue;
         bool array = lx__import_field_is_array(field);
         field->position = lx_schema_get_field_count(schema);
-        lx_status status = lx_schema_add_field(
-            schema, field->name, array ? field->dtype : plain_types[field->type].dtype,
-            array ? field->shape : NULL, array ? field->ndim : 0, LX_COMPRESSION_RAW, error);
+        lx_status status = check_dtype(field, error);
+        if (status == LX_OK)
+            status = lx_schema_add_field(
+                schema, field->name, array ? field->dtype : plain_types[field->type].dtype,
+                array ? field->shape : NULL, array ? field->ndim : 0, LX_COMPRESSION_RAW, error);
         if (status != LX_OK)
             return status;
     }
@@ -497,6 +514,8 @@ lx_status lx__import_fields_match(lx__import_fields *self, const lx_schema *sche
                               "to ignore, or add it to the dataset",
                               error);
         lx_status status = match(field, lx_schema_get_field(schema, field->position), error);
+        if (status == LX_OK)
+            status = check_dtype(field, error);
         if (status != LX_OK)
             return status;
         for (size_t j = 0; j < i; j++)

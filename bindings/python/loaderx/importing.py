@@ -74,7 +74,7 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
         'bytes'; 'str', which must be UTF-8; 'json', which can store any value; 'image', an encoded
         image; or 'ignore', which leaves the field out. The types of other fields are derived from
         the first records, up to 1,000 within 4 MiB. A later record that does not fit is a bad
-        record.
+        record. Numbers that are text are converted only to bool, integers, float32 and float64.
     compress : {'raw', 'flate', 'zstd'}, optional
         How the other fields whose values vary in size are stored; see `Field`.
     on_bad : {'stop', 'skip'}, optional

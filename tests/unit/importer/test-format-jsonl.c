@@ -2,6 +2,28 @@
 /* The format "jsonl". */
 #include "imports.h"
 
+/* There is no such number in the text, and the importer does not round. */
+START_TEST(types_without_a_conversion_are_refused_at_once)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const char *const types[] = {"float16", "bfloat16[1]", "float8_e5m2", "complex64"};
+    static const char *const names[] = {"float16", "bfloat16", "float8_e5m2", "complex64"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        put_text("input", i == 1 ? "{\"a\": [1]}\n" : "{\"a\": 1}\n");
+        lx_importer *importer = importer_of("jsonl", "input");
+        unit_ok(lx_importer_set_field(importer, "a", types[i], &error));
+        ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_UNSUPPORTED);
+        ck_assert_ptr_nonnull(strstr(error.message, names[i]));
+        ck_assert_str_eq(error.field, "a");
+        ck_assert_int_eq(access("d", F_OK), -1);
+        lx_error_clear(&error);
+        lx_importer_free(importer);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(each_key_is_a_field)
 {
     char *scratch = scratch_make();
@@ -197,5 +219,6 @@ END_TEST
 
 UNIT_MAIN("importer/format-jsonl", each_key_is_a_field, lists_of_numbers_are_arrays_and_others_json,
           lists_of_varying_lengths_are_ragged, integers_that_do_not_fit_stay_exact,
-          the_caller_sets_types, what_is_not_json_is_refused_with_its_place,
-          deep_nesting_is_refused, later_records_must_fit_the_types)
+          types_without_a_conversion_are_refused_at_once, the_caller_sets_types,
+          what_is_not_json_is_refused_with_its_place, deep_nesting_is_refused,
+          later_records_must_fit_the_types)
