@@ -83,11 +83,16 @@ static char *name_state(const import_inputs *self)
 static void advise_resume(const import_inputs *self, lx_error *error)
 {
     char *name = name_state(self);
-    if (name != NULL && !self->replace && access(name, F_OK) == 0 && error->status != LX_ERR_STATE)
-        advise(error, error->status, "continue with --resume");
-    else if (error->status == LX_ERR_STATE)
-        advise(error, LX_ERR_STATE, "the option is --resume");
+    bool begun = name != NULL && !self->replace && access(name, F_OK) == 0;
+    bool bad = error->record != LX_NONE; /* to continue without a change would fail again */
     free(name);
+    if (error->status == LX_ERR_STATE)
+        advise(error, LX_ERR_STATE, "the option is --resume");
+    else if (begun && bad)
+        advise(error, error->status,
+               "to continue, mend the record and use --resume, or add --on-bad skip");
+    else if (begun && error->status != LX_ERR_MISMATCH)
+        advise(error, error->status, "continue with --resume");
 }
 
 lx_status import_inputs_run(import_inputs *self, const lx_writer_options *options, lx_error *error)

@@ -83,8 +83,8 @@ static lx_status fail_type(const lx__import_field *field, const lx__import_value
     shown[lx__utf8_span(shown, strlen(shown))] = '\0'; /* the end may be half a character */
     lx_status status =
         lx_fail(error, LX_ERR_MISMATCH,
-                "the value is %s%s%s%s and does not fit the type of the field, %s: set another "
-                "type, such as json",
+                "the value is %s%s%s%s and does not fit the type of the field, %s: skip bad "
+                "records, or import into a new dataset with another type, such as json",
                 kinds[value->kind], *shown != '\0' ? " ('" : "", shown, *shown != '\0' ? "')" : "",
                 lx__import_type_print(field, type, sizeof type));
     lx_error_locate(error, NULL, field->source, LX_NONE, LX_NONE);
@@ -275,8 +275,8 @@ static lx_status fail_name(const lx__import_value *value, lx_error *error)
 {
     int size = value->name_size < 64 ? (int)value->name_size : 64;
     return lx_fail(error, LX_ERR_MISMATCH,
-                   "the record has a value '%.*s', which the first records do not have: set the "
-                   "type of this field, or ignore it",
+                   "the record has a value '%.*s', which the first records do not have: skip "
+                   "bad records, or import into a new dataset and set the type of this field",
                    size, value->name);
 }
 

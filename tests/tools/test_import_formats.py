@@ -118,6 +118,19 @@ def test_a_failed_replacement_leaves_the_dataset(loaderx, folder):
     assert read_bytes(loaderx, 0, 'text') == b'one'
 
 
+def test_the_advice_after_a_failure_works(loaderx, folder):
+    (folder / 'a').write_text('{"a": 1}\n' * 2000 + '{"a": "x"}\n{"a": 2, "b": 3}\n')
+    command = 'import', 'd', '--format', 'jsonl', 'a'
+    line = loaderx.fails(1, *command)
+    assert 'does not fit' in line and 'new dataset' in line and '--on-bad skip' in line
+    line = loaderx.fails(1, *command, '--resume', '--field', 'a=json')
+    assert 'give the same ones' in line and '--resume' not in line
+    assert loaderx.json(*command, '--resume', '--on-bad', 'skip')['bad'] == 2
+    got = loaderx.json('import', 'e', '--format', 'jsonl', 'a', '--field', 'a=json',
+                       '--field', 'b=int64')
+    assert got['length'] == 2002
+
+
 def test_an_interrupted_import_continues(loaderx, folder):
     wanted = rows(200000)
     lines = [json.dumps(row) + '\n' for row in wanted]
