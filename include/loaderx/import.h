@@ -104,7 +104,9 @@ LX_API lx_status lx_importer_add_input(lx_importer *importer, const char *path, 
 /**
  * Sets the type of a field. The types of other fields are derived from the first records: up to
  * 1,000 of them, within 4 MiB. A record that does not fit the types is a bad record, so set a type
- * if the first records do not show it.
+ * if the first records do not show it. If no record has the field, lx_importer_run() fails, because
+ * the name may be misspelt: before the import if the first records are all, and otherwise when the
+ * import is complete. If it appends, the inputs may lack fields of the dataset.
  *
  * @param[in] importer  The importer.
  * @param[in] name      The name of the field.

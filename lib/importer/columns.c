@@ -316,6 +316,11 @@ void lx__import_columns_drop(lx__import_columns *self)
     self->bytes -= self->row_bytes;
 }
 
+bool lx__import_columns_saw(const lx__import_columns *self, size_t i)
+{
+    return self->list[i].number != 0;
+}
+
 lx_status lx__import_columns_write(lx__import_columns *self, lx_writer *writer, lx_error *error)
 {
     if (self->rows == 0)

@@ -46,6 +46,9 @@ lx_status lx__import_columns_add(lx__import_columns *self, const lx__import_reco
 /** Removes the last record, which was just added. */
 void lx__import_columns_drop(lx__import_columns *self);
 
+/** Whether a record that was added or refused had a value, or null, for the field @p i. */
+bool lx__import_columns_saw(const lx__import_columns *self, size_t i);
+
 /** Appends the records to the dataset, and empties the batch. */
 lx_status lx__import_columns_write(lx__import_columns *self, lx_writer *writer, lx_error *error);
 

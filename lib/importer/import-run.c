@@ -30,6 +30,8 @@ typedef struct run {
     uint64_t uncommitted; /**< Bytes since the last commit. */
     uint64_t skip;        /**< Records of the input that the interrupted import had committed. */
     bool broken;          /**< A call of the writer failed. */
+    bool sampled_all;     /**< No record follows those that decided the types. */
+    bool saw_all;         /**< No record precedes those that this call reads. */
 } run;
 
 /* ---- what identifies an import */
@@ -120,6 +122,7 @@ static lx_status sample(run *self, lx_error *error)
             if (status == LX_OK)
                 status = sample_record(self, &count, error);
         }
+        self->sampled_all = status == LX_END && count != 0 && i + 1 == self->importer->input_count;
         if (status == LX_END)
             status = LX_OK;
         lx_error_locate(error, self->cursor.path, NULL, self->cursor.number - 1,
@@ -131,16 +134,40 @@ static lx_status sample(run *self, lx_error *error)
                : status;
 }
 
+/** The position of a field whose type was set; the number of fields if it is not there. */
+static size_t find_given(const run *self, const lx__import_field *given)
+{
+    const lx__import_field *found = lx__import_fields_find(&self->fields, 0, given->source,
+                                                           given->source_size);
+    return found != NULL ? (size_t)(found - self->fields.list) : self->fields.count;
+}
+
+/** A name that no record has may be misspelt. In a dataset that exists, the field may be meant to
+ * have no values. */
+static lx_status fail_absent(const lx__import_field *given, const char *result, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
+                               "the type of this field is set, but no record has it: check the "
+                               "name, or append to a dataset that has the field%s",
+                               result);
+    lx_error_locate(error, NULL, given->source, LX_NONE, LX_NONE);
+    return status;
+}
+
 /** Gives the caller's types precedence over the derived ones. */
 static lx_status apply_types(run *self, lx_error *error)
 {
     char type[768];
     lx_status status = LX_OK;
     const lx__import_fields *given = &self->importer->fields;
-    for (size_t i = 0; status == LX_OK && i < given->count; i++)
-        status = lx__import_fields_set(&self->fields, given->list[i].source,
-                                       lx__import_type_print(&given->list[i], type, sizeof type),
-                                       error);
+    for (size_t i = 0; status == LX_OK && i < given->count; i++) {
+        const lx__import_field *from = &given->list[i];
+        if (self->sampled_all && !self->importer->append && from->type != LX__IMPORT_IGNORED &&
+            find_given(self, from) == self->fields.count)
+            return fail_absent(from, "", error);
+        status = lx__import_fields_set(&self->fields, from->source,
+                                       lx__import_type_print(from, type, sizeof type), error);
+    }
     return status;
 }
 
@@ -441,6 +468,7 @@ static lx_status import_all(run *self, lx_error *error)
     size_t done = self->state.count;
     lx__import_done last = lx__import_state_last(&self->state);
     uint64_t length = lx_writer_get_length(self->writer);
+    self->saw_all = done == 0;
     self->skip = length - last.length;
     self->importer->result.resumed = length - self->state.first;
     self->importer->result.bad = last.bad; /* those of the next input are found again */
@@ -473,6 +501,21 @@ static lx_status finish_before(run *self, lx_error *error)
     return LX_OK;
 }
 
+/** Checks the names of the fields whose types were set, which more records than the first ones may
+ * have. */
+static lx_status check_names(const run *self, lx_error *error)
+{
+    const lx__import_fields *given = &self->importer->fields;
+    bool check = self->saw_all && !self->importer->append && self->columns.number != 0;
+    for (size_t i = 0; check && i < given->count; i++)
+        if (given->list[i].type != LX__IMPORT_IGNORED &&
+            !lx__import_columns_saw(&self->columns, find_given(self, &given->list[i])))
+            return fail_absent(&given->list[i],
+                               ". The import is complete, and the field has only missing values",
+                               error);
+    return LX_OK;
+}
+
 static lx_status run_import(run *self, lx_error *error)
 {
     lx_status status = begin(self, error);
@@ -485,7 +528,9 @@ static lx_status run_import(run *self, lx_error *error)
     lx_status closed = lx_writer_close(self->writer, status == LX_OK ? error : NULL);
     if (status == LX_OK)
         status = closed;
-    return status == LX_OK ? lx__import_state_remove(&self->state, error) : status;
+    if (status == LX_OK)
+        status = lx__import_state_remove(&self->state, error);
+    return status == LX_OK ? check_names(self, error) : status;
 }
 
 lx_status lx_importer_run(lx_importer *importer, const char *path, const lx_writer_options *options,

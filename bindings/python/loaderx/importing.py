@@ -75,6 +75,8 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
         image; or 'ignore', which leaves the field out. The types of other fields are derived from
         the first records, up to 1,000 within 4 MiB. A later record that does not fit is a bad
         record. Numbers that are text are converted only to bool, integers, float32 and float64.
+        If no record has a field that is not ignored, the call fails, because the name may be
+        misspelt: before the import if the first records are all, and otherwise when it is complete.
     compress : {'raw', 'flate', 'zstd'}, optional
         How the other fields whose values vary in size are stored; see `Field`.
     on_bad : {'stop', 'skip'}, optional

@@ -38,7 +38,8 @@ static bool set(struct run *run, lx_importer *importer, const char *format, cons
            (option == NULL ||
             TRY(run, lx_importer_set_option(importer, option, "x", &run->error))) &&
            TRY(run, lx_importer_add_input(importer, input, &run->error)) &&
-           TRY(run, lx_importer_set_field(importer, "extra", "float32[2]", &run->error)) &&
+           (strcmp(format, "jsonl") != 0 ||
+            TRY(run, lx_importer_set_field(importer, "box", "float32[2]", &run->error))) &&
            TRY(run, lx_importer_set_compression(importer, NULL, LX_COMPRESSION_FLATE, 1, 0,
                                                 &run->error)) &&
            TRY(run, lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &run->error)) &&

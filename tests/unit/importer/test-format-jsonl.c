@@ -116,7 +116,8 @@ START_TEST(the_caller_sets_types)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    put_text("input", "{\"a\": 1, \"b\": [1, 2], \"c\": \"x\", \"d\": 2, \"odd name\": 5}\n");
+    put_text("input", "{\"a\": 1, \"b\": [1, 2], \"c\": \"x\", \"d\": 2, \"odd name\": 5, "
+                      "\"late\": null}\n");
     lx_importer *importer = importer_of("jsonl", "input");
     unit_ok(lx_importer_set_field(importer, "a", "float32", &error));
     unit_ok(lx_importer_set_field(importer, "b", "uint8[2]", &error));

@@ -368,6 +368,44 @@ START_TEST(bad_records_before_an_interruption_are_counted)
 }
 END_TEST
 
+/* It is found before the import if the first records are all, and otherwise after it. */
+START_TEST(the_type_of_a_field_that_no_record_has_is_refused)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    put_lines("a", 0, 500, false);
+    put_lines("b", 500, 2000, false);
+    put_text("c", "{\"id\": 2500, \"text\": null, \"late\": 1}\n");
+    lx_importer *importer = importer_of("jsonl", "a");
+    unit_ok(lx_importer_set_field(importer, "other", "ignore", &error));
+    unit_ok(lx_importer_set_field(importer, "txt", "str", &error));
+    ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_ARGUMENT);
+    ck_assert_str_eq(error.field, "txt");
+    ck_assert_int_eq(access("d", F_OK), -1);
+    lx_error_clear(&error);
+    lx_importer_free(importer);
+    importer = importer_of_three();
+    unit_ok(lx_importer_set_field(importer, "late", "int64", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_int64("d", 2500, "late", 1);
+    unit_ok(lx_importer_set_field(importer, "txt", "str", &error));
+    ck_assert_int_eq(lx_importer_run(importer, "e", NULL, &error), LX_ERR_ARGUMENT);
+    ck_assert_str_eq(error.field, "txt");
+    expect_length("e", 2501);
+    ck_assert_int_eq(access("e.import", F_OK), -1);
+    lx_error_clear(&error);
+    lx_importer_free(importer);
+    /* To append, the inputs may lack fields of the dataset. */
+    importer = importer_of("jsonl", "a");
+    unit_ok(lx_importer_set_append(importer, true, &error));
+    unit_ok(lx_importer_set_field(importer, "late", "int64", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_length("d", 3001);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(gzip_files_and_pipes_are_read)
 {
     char *scratch = scratch_make();
@@ -511,6 +549,7 @@ UNIT_MAIN("importer/import-run", another_import_into_the_same_path_changes_nothi
           only_the_same_limit_of_a_record_continues, bad_records_are_skipped_and_listed,
           bad_records_before_an_interruption_are_counted,
           inputs_without_a_good_record_are_refused_with_the_first_reason,
-          gzip_files_and_pipes_are_read, a_long_bad_beginning_of_a_pipe_is_refused,
-          an_import_can_be_canceled_and_continued, a_killed_import_gives_the_same_dataset,
+          the_type_of_a_field_that_no_record_has_is_refused, gzip_files_and_pipes_are_read,
+          a_long_bad_beginning_of_a_pipe_is_refused, an_import_can_be_canceled_and_continued,
+          a_killed_import_gives_the_same_dataset,
           the_dataset_does_not_depend_on_the_number_of_threads)
