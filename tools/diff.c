@@ -209,8 +209,9 @@ static lx_status print_json(const comparison *c, lx_error *error)
 static void print_form(const lx_field *field)
 {
     char shape[32 * LX_MAX_NDIM];
-    printf("%s %s", lx_dtype_get_name(field->dtype),
-           field->dtype != LX_BYTES ? report_shape(field, shape, sizeof shape) : "");
+    printf("%s", lx_dtype_get_name(field->dtype));
+    if (field->ndim != 0)
+        printf(" %s", report_shape(field, shape, sizeof shape));
 }
 
 /** Reports the fields of one dataset that the other lacks, or that have another form there. */

@@ -79,6 +79,16 @@ the entry 'tokenizer' of the card is only in b
     assert diff(loaderx, 'a', 'c') == (1, "the entry 'source' of the card is only in a\n")
 
 
+def test_types_without_a_shape(loaderx, folder):
+    (folder / 'text').write_text('one\n')
+    (folder / 'number').write_text('text\n1\n')
+    loaderx.text('import', 'a', '-q', '--format', 'lines', 'text')
+    loaderx.text('import', 'b', '-q', '--format', 'lines', 'text', '--field', 'text=bytes')
+    loaderx.text('import', 'c', '-q', '--format', 'csv', 'number')
+    assert diff(loaderx, 'a', 'b') == (1, "field 'text' is str in a, and bytes in b\n")
+    assert diff(loaderx, 'c', 'b') == (1, "field 'text' is int64 in c, and bytes in b\n")
+
+
 def test_trouble(loaderx, folder, make):
     make('a', x=X)
     loaderx.text('copy', 'a', 'b', '-q')
