@@ -287,13 +287,9 @@ static lx_status open_csv(lx__import_reader *reader, lx_error *error)
     lx__input *input = reader->source.input;
     lx_status status = read_options(self, error);
     if (status == LX_OK)
-        status = lx__input_fill(input, 3, error);
-    if (status != LX_OK)
+        status = lx__input_pass_mark(input, error);
+    if (status != LX_OK || input->size == 0)
         return status;
-    if (input->size >= 3 && memcmp(input->data, "\xef\xbb\xbf", 3) == 0)
-        lx__input_take(input, 3); /* spreadsheets write a byte order mark */
-    if (input->size == 0)
-        return LX_OK;
     status = split(self, error);
     if (status == LX_OK)
         status = name_fields(self, error);

@@ -24,9 +24,7 @@ static lx__import_reader *create(void)
 
 static lx_status open_jsonl(lx__import_reader *reader, lx_error *error)
 {
-    (void)reader;
-    (void)error;
-    return LX_OK;
+    return lx__input_pass_mark(reader->source.input, error);
 }
 
 static void close_jsonl(lx__import_reader *reader)

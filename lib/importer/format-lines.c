@@ -29,7 +29,7 @@ static lx_status open_lines(lx__import_reader *reader, lx_error *error)
     self->value.name_size = strlen(self->value.name);
     self->value.kind = LX__IMPORT_TEXT;
     self->value.unchecked = true;
-    return LX_OK;
+    return lx__input_pass_mark(reader->source.input, error);
 }
 
 static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_error *error)

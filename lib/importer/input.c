@@ -301,6 +301,16 @@ lx_status lx__input_fill(lx__input *self, size_t wanted, lx_error *error)
     return LX_OK;
 }
 
+lx_status lx__input_pass_mark(lx__input *self, lx_error *error)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    lx_status status = lx__input_fill(self, sizeof mark - 1, error);
+    if (status == LX_OK && self->size >= sizeof mark - 1 &&
+        memcmp(self->data, mark, sizeof mark - 1) == 0)
+        lx__input_take(self, sizeof mark - 1);
+    return status;
+}
+
 void lx__input_take(lx__input *self, size_t size)
 {
     self->data += size;

@@ -71,6 +71,9 @@ void lx__input_rewind(lx__input *self);
  */
 lx_status lx__input_fill(lx__input *self, size_t wanted, lx_error *error);
 
+/** Passes the byte order mark at the beginning of a text, if it has one: some programs write it. */
+lx_status lx__input_pass_mark(lx__input *self, lx_error *error);
+
 /** Moves @p size bytes on, at most @c self->size. */
 void lx__input_take(lx__input *self, size_t size);
 

@@ -112,6 +112,19 @@ START_TEST(integers_that_do_not_fit_stay_exact)
 }
 END_TEST
 
+START_TEST(a_byte_order_mark_is_passed_over)
+{
+    char *scratch = scratch_make();
+    import_text("jsonl", "\xef\xbb\xbf{\"a\": 1}\n{\"a\": 2}\n");
+    expect_length("d", 2);
+    expect_int64("d", 0, "a", 1);
+    /* Only at the beginning, and only a whole one. */
+    refuse_text("jsonl", "{\"a\": 1}\n\xef\xbb\xbf{\"a\": 2}\n", LX_ERR_CORRUPT, 1, 9, "byte 0");
+    refuse_text("jsonl", "\xef\xbb", LX_ERR_CORRUPT, 0, 0, "byte 0");
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(the_caller_sets_types)
 {
     char *scratch = scratch_make();
@@ -221,5 +234,5 @@ END_TEST
 UNIT_MAIN("importer/format-jsonl", each_key_is_a_field, lists_of_numbers_are_arrays_and_others_json,
           lists_of_varying_lengths_are_ragged, integers_that_do_not_fit_stay_exact,
           types_without_a_conversion_are_refused_at_once, the_caller_sets_types,
-          what_is_not_json_is_refused_with_its_place, deep_nesting_is_refused,
-          later_records_must_fit_the_types)
+          a_byte_order_mark_is_passed_over, what_is_not_json_is_refused_with_its_place,
+          deep_nesting_is_refused, later_records_must_fit_the_types)

@@ -52,6 +52,20 @@ START_TEST(invalid_utf8_is_refused_with_its_place)
 }
 END_TEST
 
+START_TEST(a_byte_order_mark_is_not_a_part_of_the_text)
+{
+    char *scratch = scratch_make();
+    import_text("lines", "\xef\xbb\xbfone\n\xef\xbb\xbftwo");
+    expect_text("d", 0, "text", "one");
+    expect_text("d", 1, "text", "\xef\xbb\xbftwo");
+    lx_dataset_remove("d", NULL);
+    import_text("lines", "\xef\xbb\xbf\n");
+    expect_length("d", 1);
+    expect_text("d", 0, "text", "");
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(lines_of_bytes_need_not_be_utf8)
 {
     char *scratch = scratch_make();
@@ -98,5 +112,5 @@ END_TEST
 
 UNIT_MAIN("importer/format-lines", each_line_is_a_record, the_last_line_may_end_with_a_line_feed,
           the_field_has_the_name_that_is_asked_for, invalid_utf8_is_refused_with_its_place,
-          lines_of_bytes_need_not_be_utf8,
+          lines_of_bytes_need_not_be_utf8, a_byte_order_mark_is_not_a_part_of_the_text,
           a_line_that_is_too_long_is_refused_and_the_next_one_is_found)
