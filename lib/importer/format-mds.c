@@ -138,6 +138,15 @@ static lx_status open_file(mds_reader *self, lx_error *error)
     return lx__input_open(&self->input, path, 0, never_wait, NULL, error);
 }
 
+/** Passes over the rest of the shard after a failure, which counts as one bad record. */
+static void lose_samples(mds_reader *self, lx_error *error)
+{
+    if (self->sample != self->shard.samples)
+        lx__error_append(error, "; samples of the shard that are lost: %" PRIu64,
+                         self->shard.samples - self->sample);
+    self->sample = self->shard.samples;
+}
+
 /** Opens the next shard; if it fails, the shard is passed over. */
 static lx_status open_shard(mds_reader *self, lx_error *error)
 {
@@ -150,7 +159,7 @@ static lx_status open_shard(mds_reader *self, lx_error *error)
     if (status == LX_OK)
         status = read_offsets(self, error);
     if (status != LX_OK)
-        self->sample = self->shard.samples;
+        lose_samples(self, error);
     lx_error_locate(error, self->shard.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -216,7 +225,8 @@ static lx_status read_sample(mds_reader *self, lx__import_record *record, lx_err
     if (status == LX_OK && input->size < size)
         status = fail_shard("it ends within a sample", error);
     if (status != LX_OK) {
-        self->sample = self->shard.samples;
+        self->sample--;
+        lose_samples(self, error);
         return status;
     }
     const uint8_t *data = input->data;

@@ -247,6 +247,7 @@ def test_a_damaged_shard_is_one_bad_record(tmp_path):
     report = lx.import_mds(tmp_path / 'mds', tmp_path / 'd', on_bad='skip', progress=False)
     assert report.records == 40 and report.bad == 1
     assert report.skipped[0]['path'].endswith('shard.00001.mds')
+    assert 'that are lost: 20' in report.skipped[0]['message']
     expect_samples(lx.open(tmp_path / 'd'), wanted[:20] + wanted[40:])
 
 

@@ -266,6 +266,8 @@ START_TEST(damaged_shards_are_refused)
     for (size_t cut = 0; cut < size; cut++) {
         put_bytes("input/shard.00000.mds", good, cut);
         refuse(LX_ERR_CORRUPT, cut < HEAD + ONE_SIZE ? 0 : 1, "the shard is damaged");
+        refuse(LX_ERR_CORRUPT, cut < HEAD + ONE_SIZE ? 0 : 1,
+               cut < HEAD + ONE_SIZE ? "that are lost: 2" : "that are lost: 1");
     }
     static const struct {
         size_t at;
@@ -297,7 +299,7 @@ START_TEST(damaged_shards_are_refused)
         refuse(LX_ERR_CORRUPT, bad[i].record, bad[i].part);
     }
     unlink("input/shard.00000.mds");
-    refuse(LX_ERR_NOT_FOUND, 0, "");
+    refuse(LX_ERR_NOT_FOUND, 0, "that are lost: 2");
     ck_assert_int_eq(mkfifo("input/shard.00000.mds", 0666), 0);
     refuse(LX_ERR_CORRUPT, 0, "regular");
     scratch_remove(scratch);
