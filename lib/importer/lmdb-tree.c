@@ -321,7 +321,7 @@ lx_status lx__lmdb_select(lx__lmdb *self, const char *name, lx_error *error)
             break;
     }
     if (status == LX_END)
-        return lx_fail(error, LX_ERR_NOT_FOUND, "there is no database named '%.64s'", name);
+        return lx_fail(error, LX_ERR_ARGUMENT, "there is no database named '%.64s'", name);
     if (status == LX_OK && entry.value_size != ROOT_SIZE)
         return fail(self, "the root of a named database is invalid", 0, error);
     return status == LX_OK ? begin(self, read_root(entry.value), error) : status;

@@ -59,7 +59,7 @@ typedef struct lx__lmdb_entry {
 lx_status lx__lmdb_open(lx__lmdb *self, const char *path, lx_error *error);
 void lx__lmdb_close(lx__lmdb *self);
 
-/** Goes to the beginning of the database named @p name; LX_ERR_NOT_FOUND if there is none. */
+/** Goes to the beginning of the database named @p name; LX_ERR_ARGUMENT if there is none. */
 lx_status lx__lmdb_select(lx__lmdb *self, const char *name, lx_error *error);
 
 /**

@@ -144,7 +144,10 @@ START_TEST(a_named_database_is_selected)
     lx_importer *importer = importer_of("lmdb", "input");
     unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_UNSUPPORTED);
     unit_ok(lx_importer_set_option(importer, "database", "none", &error));
-    unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_NOT_FOUND);
+    ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.message, "no database named 'none'"));
+    ck_assert(error.record == LX_NONE && error.offset == LX_NONE);
+    lx_error_clear(&error);
     unit_ok(lx_importer_set_option(importer, "database", "inner", &error));
     unit_ok(lx_importer_run(importer, "d", NULL, &error));
     expect_length("d", 3);
