@@ -127,7 +127,8 @@ json_t *import_inputs_list_bad(const import_inputs *self)
         if (json_array_append_new(
                 list,
                 json_pack("{s:o, s:o, s:o, s:o, s:o}", "path", report_text(bad->path), "record",
-                          report_number(bad->record), "offset",
+                          bad->record != LX_NONE ? report_number(bad->record) : json_null(),
+                          "offset",
                           bad->offset != LX_NONE ? report_number(bad->offset) : json_null(),
                           "field", *bad->field != '\0' ? report_text(bad->field) : json_null(),
                           "message", report_text(bad->message))) != 0) {

@@ -216,7 +216,8 @@ LX_API lx_status lx_importer_set_progress(lx_importer *importer, lx_progress_fun
  * @param[in]  options   The options of the writer; NULL for the defaults.
  * @param[out] error     Receives the first failure; may be NULL. For a bad record, it has the path
  *                       of the input, the number of the record in it, counted from 0, and the
- *                       offset of the record after decompression.
+ *                       offset of the record after decompression. An input that cannot be opened
+ *                       has no record and no offset.
  *
  * @retval LX_OK               All records were imported.
  * @retval LX_ERR_CORRUPT      A record or an input is damaged.

@@ -90,8 +90,8 @@ lx_status lx__cursor_open(lx__cursor *self, size_t input, lx__cursor_purpose pur
                         : 0;
     self->purpose = purpose;
     self->path = self->importer->inputs[input];
-    self->number = 1; /* a failure concerns record 0 */
-    self->record = (lx__import_record){0};
+    self->number = 0; /* a failure concerns no record */
+    self->record = (lx__import_record){.offset = LX_NONE};
     if (self->opened && self->number_opened != input) {
         lx__input_close(&self->input);
         self->opened = false;
@@ -100,6 +100,10 @@ lx_status lx__cursor_open(lx__cursor *self, size_t input, lx__cursor_purpose pur
         status = lx__input_open(&self->input, self->path, keep, report, self, &why);
     self->opened = false;
     self->number_opened = input;
+    if (status == LX_OK && !self->importer->format->opens_paths) {
+        self->number = 1; /* what precedes the first record counts as a part of it */
+        self->record.offset = 0;
+    }
     if (status == LX_OK)
         status = open_reader(self, &why);
     if (status == LX_OK) {

@@ -39,7 +39,8 @@ class ImportReport(NamedTuple):
     skipped : list of dict
         The first 1,000 of them; after an interruption, from the input at which the import was
         interrupted. Each dict has the keys 'path', 'record' (its number in the input, counted from
-        0), 'offset' (after decompression), 'field' and 'message'.
+        0), 'offset' (after decompression), 'field' and 'message'. Of an input that cannot be
+        opened, the record and the offset are None.
     """
 
     records: int

@@ -253,7 +253,7 @@ START_TEST(an_index_that_is_wrong_is_refused)
         lx_importer_free(importer);
     }
     unlink("input/index.json");
-    refuse(LX_ERR_NOT_FOUND, 0, "");
+    refuse(LX_ERR_NOT_FOUND, LX_NONE, "");
     scratch_remove(scratch);
 }
 END_TEST

@@ -316,6 +316,30 @@ END_TEST
 
 /* Those of inputs that were complete are counted, and those of the interrupted one are found
  * again. */
+START_TEST(an_input_that_cannot_be_opened_has_no_record)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const char *const formats[] = {"jsonl", "csv", "mds", "lmdb", "folder", "original"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        lx_importer *importer = importer_of(formats[i], "absent");
+        ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_NOT_FOUND);
+        ck_assert_msg(error.record == LX_NONE && error.offset == LX_NONE, "%s", formats[i]);
+        lx_error_clear(&error);
+        lx_importer_free(importer);
+    }
+    put_text("a", "{\"id\": 1}\n");
+    lx_importer *importer = importer_of_three();
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    const lx_error *bad = lx_importer_get_bad(importer, 0);
+    ck_assert_str_eq(bad->path, "b");
+    ck_assert(bad->record == LX_NONE && bad->offset == LX_NONE);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(inputs_without_a_good_record_are_refused_with_the_first_reason)
 {
     char *scratch = scratch_make();
@@ -549,7 +573,8 @@ UNIT_MAIN("importer/import-run", another_import_into_the_same_path_changes_nothi
           only_the_same_limit_of_a_record_continues, bad_records_are_skipped_and_listed,
           bad_records_before_an_interruption_are_counted,
           inputs_without_a_good_record_are_refused_with_the_first_reason,
-          the_type_of_a_field_that_no_record_has_is_refused, gzip_files_and_pipes_are_read,
+          the_type_of_a_field_that_no_record_has_is_refused,
+          an_input_that_cannot_be_opened_has_no_record, gzip_files_and_pipes_are_read,
           a_long_bad_beginning_of_a_pipe_is_refused, an_import_can_be_canceled_and_continued,
           a_killed_import_gives_the_same_dataset,
           the_dataset_does_not_depend_on_the_number_of_threads)
