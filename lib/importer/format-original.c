@@ -66,9 +66,14 @@ static lx_status visit(void *user, const char *name, lx_error *error)
     char *path = lx__path_join(self->base.source.path, name);
     if (path == NULL)
         return lx__fail_memory(error, "the path of a store");
-    lx_status status = LX_OK;
-    if (lx__directory_open(&inner, LX__CWD, path, NULL) == LX_OK) /* otherwise, it is a file */
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__directory_open(&inner, LX__CWD, path, &why);
+    if (status == LX_OK)
         status = lx__file_is_regular(&inner, "meta.zr", &store, error);
+    else if (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT) /* it is not a directory */
+        status = LX_OK;
+    else
+        lx__error_propagate(error, &why);
     lx__file_close(&inner);
     lx__free(path);
     return status == LX_OK && store ? keep(self, name, error) : status;

@@ -48,17 +48,20 @@ static bool set(struct run *run, lx_importer *importer, const char *format, cons
            TRY(run, lx_importer_set_progress(importer, NULL, NULL, &run->error));
 }
 
-static void import(struct run *run, const char *format, const char *option, const char *input,
+/** Imports; true if there is a dataset now. */
+static bool import(struct run *run, const char *format, const char *option, const char *input,
                    const char *output)
 {
     lx_importer *importer;
+    bool imported = false;
     if (TRY_NEW(run, importer, lx_importer_new()) && set(run, importer, format, option, input) &&
-        TRY(run, lx_importer_run(importer, output, NULL, &run->error)) &&
+        (imported = TRY(run, lx_importer_run(importer, output, NULL, &run->error))) &&
         TRY(run, lx_importer_set_append(importer, true, &run->error)) &&
         TRY(run,
             lx_importer_set_compression(importer, "text", LX_COMPRESSION_RAW, 0, 0, &run->error)))
         (void)TRY(run, lx_importer_set_resume(importer, true, &run->error));
     lx_importer_free(importer);
+    return imported;
 }
 
 static void clean(const char *output)
@@ -79,9 +82,9 @@ static void read_texts(struct run *run)
     inject_disarm();
     write_lines(input, false);
     inject_rearm();
-    import(run, "jsonl", NULL, input, output);
+    (void)import(run, "jsonl", NULL, input, output);
     clean(output);
-    import(run, "lines", "field", input, output);
+    (void)import(run, "lines", "field", input, output);
     clean(output);
     unlink(input);
 }
@@ -134,7 +137,7 @@ static void read_words(struct run *run)
     inject_disarm();
     write_words(input);
     inject_rearm();
-    import(run, "csv", NULL, input, output);
+    (void)import(run, "csv", NULL, input, output);
     clean(output);
     unlink(input);
 }
@@ -147,9 +150,21 @@ static void read_archive(struct run *run)
     inject_disarm();
     write_archive(input);
     inject_rearm();
-    import(run, "tar", "key", input, output);
+    (void)import(run, "tar", "key", input, output);
     clean(output);
     unlink(input);
+}
+
+/** Appends a folder, whose class the dataset has. */
+static void append_folder(struct run *run, const char *input, const char *output)
+{
+    lx_importer *importer;
+    if (TRY_NEW(run, importer, lx_importer_new()) &&
+        TRY(run, lx_importer_set_format(importer, "folder", &run->error)) &&
+        TRY(run, lx_importer_add_input(importer, input, &run->error)) &&
+        TRY(run, lx_importer_set_append(importer, true, &run->error)))
+        (void)TRY(run, lx_importer_run(importer, output, NULL, &run->error));
+    lx_importer_free(importer);
 }
 
 /** The folder is the one that contains the archive. */
@@ -165,7 +180,8 @@ static void read_folder(struct run *run)
     snprintf(inside, sizeof inside, "%s/class/a.x", input);
     write_archive(inside);
     inject_rearm();
-    import(run, "folder", "extensions", input, output);
+    if (import(run, "folder", "extensions", input, output))
+        append_folder(run, input, output);
     clean(output);
     tree_remove(input);
 }
@@ -184,7 +200,7 @@ static void read_examples(struct run *run)
     inject_disarm();
     write_file(input, example, sizeof example);
     inject_rearm();
-    import(run, "tfrecord", "lists", input, output);
+    (void)import(run, "tfrecord", "lists", input, output);
     clean(output);
     unlink(input);
 }
@@ -209,7 +225,7 @@ static void read_shards(struct run *run)
     snprintf(inside, sizeof inside, "%s/shard.00000.mds", input);
     write_file(inside, shard, sizeof shard);
     inject_rearm();
-    import(run, "mds", NULL, input, output);
+    (void)import(run, "mds", NULL, input, output);
     clean(output);
     tree_remove(input);
 }
@@ -234,7 +250,7 @@ static void read_store(struct run *run)
     snprintf(inside, sizeof inside, "%s/a/data_0.zr", input);
     write_file(inside, record, sizeof record);
     inject_rearm();
-    import(run, "original", NULL, input, output);
+    (void)import(run, "original", NULL, input, output);
     clean(output);
     tree_remove(input);
 }
@@ -268,7 +284,7 @@ static void read_database(struct run *run)
     inject_disarm();
     write_file(input, file, sizeof file);
     inject_rearm();
-    import(run, "lmdb", NULL, input, output);
+    (void)import(run, "lmdb", NULL, input, output);
     clean(output);
     unlink(input);
 }
