@@ -110,7 +110,7 @@ int lxpy_add_executor(PyObject *module);
 int lxpy_add_collate(PyObject *module);
 int lxpy_add_pad(PyObject *module);
 int lxpy_add_arrow(PyObject *module);
-int lxpy_add_split(PyObject *module);
+int lxpy_add_ragged(PyObject *module);
 int lxpy_add_dataset(PyObject *module);
 int lxpy_add_import(PyObject *module);
 int lxpy_add_writer(PyObject *module);

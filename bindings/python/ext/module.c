@@ -27,7 +27,7 @@ static int add_all(PyObject *module)
         lxpy_add_collate,
         lxpy_add_pad,
         lxpy_add_arrow,
-        lxpy_add_split,
+        lxpy_add_ragged,
         lxpy_add_executor,
         lxpy_add_dataset,
         lxpy_add_import,

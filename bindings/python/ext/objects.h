@@ -46,9 +46,10 @@ lx_source *lxpy_source_get(lxpy_state *state, PyObject *object, const char *argu
 /** Returns the library's tokens of a Tokens in the same way. */
 lx_tokens *lxpy_tokens_get(lxpy_state *state, PyObject *object, const char *argument);
 
-/** Returns 0 if the offsets of values that vary in length ascend from 0 to at most @p items, and -1
- * with a ValueError set if they do not. There is one offset more than @p rows. */
-int lxpy_check_offsets(const int64_t *offsets, uint64_t rows, uint64_t items);
+/** Checks offsets of type int64 of values that vary in length: they must ascend from 0 to at most
+ * @p items, and there must be at least one. Stores the number of values in @p rows. Returns -1 with
+ * a ValueError set if the offsets are wrong. */
+int lxpy_check_offsets(const Py_buffer *offsets, uint64_t items, uint64_t *rows);
 
 /** Writes a state; has the signature of lx_sampler_save(). */
 typedef lx_status (*lxpy_save_function)(const void *object, char *text, size_t size, size_t *length,

@@ -34,32 +34,19 @@ static int take(arrays *a, PyObject *values, PyObject *offsets, PyObject *item, 
     return 0;
 }
 
-int lxpy_check_offsets(const int64_t *offsets, uint64_t rows, uint64_t items)
-{
-    for (uint64_t i = 0; i <= rows; i++)
-        if (offsets[i] < (i == 0 ? 0 : offsets[i - 1]) || (uint64_t)offsets[i] > items) {
-            PyErr_Format(PyExc_ValueError,
-                         "offsets[%llu] is %lld, but offsets must ascend from 0 to at most the "
-                         "number of items, %llu",
-                         (unsigned long long)i, (long long)offsets[i], (unsigned long long)items);
-            return -1;
-        }
-    return 0;
-}
-
 /** Converts offsets in items to offsets in bytes, which are relative to the first one. Returns NULL
  * with an exception if they are wrong. */
-static uint64_t *byte_offsets(const arrays *a, uint64_t rows)
+static uint64_t *byte_offsets(const arrays *a, uint64_t *rows)
 {
     const int64_t *offsets = a->offsets.buf;
     uint64_t item_size = (uint64_t)a->item.len;
     uint64_t items = item_size != 0 ? (uint64_t)a->values.len / item_size : UINT64_MAX;
-    if (lxpy_check_offsets(offsets, rows, items) < 0)
+    if (lxpy_check_offsets(&a->offsets, items, rows) < 0)
         return NULL;
-    uint64_t *made = PyMem_Malloc(((size_t)rows + 1) * sizeof *made);
+    uint64_t *made = PyMem_Malloc(((size_t)*rows + 1) * sizeof *made);
     if (made == NULL)
         return (uint64_t *)PyErr_NoMemory();
-    for (uint64_t i = 0; i <= rows; i++)
+    for (uint64_t i = 0; i <= *rows; i++)
         made[i] = ((uint64_t)offsets[i] - (uint64_t)offsets[0]) * item_size;
     return made;
 }
@@ -67,9 +54,8 @@ static uint64_t *byte_offsets(const arrays *a, uint64_t rows)
 static int pad_values(const arrays *a, bool left, lxpy_state *state)
 {
     lx_error error = LX_ERROR_INIT;
-    uint64_t rows = (uint64_t)a->offsets.len / sizeof(int64_t) - 1,
-             item_size = (uint64_t)a->item.len;
-    uint64_t *offsets = byte_offsets(a, rows);
+    uint64_t rows, item_size = (uint64_t)a->item.len;
+    uint64_t *offsets = byte_offsets(a, &rows);
     if (offsets == NULL)
         return -1;
     const lx_column column = {.name = "values",

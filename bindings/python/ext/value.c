@@ -360,9 +360,13 @@ static int take_ragged(lx_values *values, lxpy_value_owner *owner, lxpy_state *s
 {
     if (convert(owner, state, field, object, casting, LXPY_CONVERT_VARYING) < 0)
         return -1;
+    const uint64_t *offsets = owner->offsets.buf;
     *count = (uint64_t)owner->offsets.shape[0] - 1;
-    *values = (lx_values){owner->view.buf, owner->offsets.buf, owner->present.buf};
-    return 0;
+    *values = (lx_values){owner->view.buf, offsets, owner->present.buf};
+    if (offsets[*count] == (uint64_t)owner->view.len)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "field %R changed while it was being read", field->name);
+    return -1;
 }
 
 int lxpy_values_take(lx_values *values, lxpy_value_owner *owner, lxpy_state *state,

@@ -8,7 +8,10 @@ from typing import Any, Iterable, Iterator, List, Optional, Tuple, Type, Union
 
 import numpy as np
 
+from . import _core
 from ._check import boolean, natural
+from ._tables import to_array
+from ._tensors import to_tensor
 from .errors import LoaderxError
 
 __all__ = ['Pad', 'Ragged']
@@ -93,19 +96,15 @@ class Pad:
     def with_mask(self, ragged: Ragged) -> Tuple[np.ndarray[Any, Any],
                                                  Optional[np.ndarray[Any, Any]]]:
         """Return the padded values, and the mask if `mask` is set."""
-        values = np.ascontiguousarray(ragged.values)
-        offsets = np.ascontiguousarray(ragged.offsets, np.int64)
+        values, offsets = ragged._as_arrays()
         if values.dtype.hasobject or values.dtype.kind not in _KINDS:
             raise TypeError(f'values of {values.dtype} cannot be padded')
-        if offsets[0] < 0 or offsets[-1] > len(values):
-            raise ValueError(f'offsets must be from 0 to the number of items, {len(values)}')
         longest = int(np.diff(offsets).max()) if len(offsets) > 1 else 0
         shape = (len(offsets) - 1, self.length_for(longest))
         padded = np.empty(shape + values.shape[1:], values.dtype)
         mask = np.empty(shape, np.bool_) if self.mask else None
         item = np.empty(values.shape[1:], values.dtype)
         item[...] = _checked(self.value, values.dtype)
-        from . import _core    # the extension module imports this module
         _core.pad(values, offsets, item, self.side == 'left', padded, mask)
         if item.size == 0 and mask is not None:    # there is nothing to copy
             marks = np.arange(shape[1]) < np.diff(offsets)[:, None]
@@ -174,6 +173,18 @@ def _arrays(items: List[Any], dtype: Any) -> List[np.ndarray[Any, Any]]:
     return arrays
 
 
+def _take_offsets(offsets: Any, items: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return offsets as an array of int64; raise an error unless they ascend from 0 to at most the
+    number of items."""
+    array = np.asarray(offsets)
+    if array.ndim != 1 or (array.dtype.kind not in 'iu' and array.size):
+        raise TypeError('offsets must be an array of ints with one axis, not of '
+                        f'{array.dtype} with the shape {array.shape}')
+    array = np.ascontiguousarray(array, np.int64)
+    _core.check_offsets(array, items)
+    return array
+
+
 class Ragged:
     """Values that vary in length, one after another in a single array.
 
@@ -186,12 +197,20 @@ class Ragged:
     values : array
         The items of all values, along the first axis.
     offsets : array of int64
-        Where each value begins, and where the last one ends; the first offset need not be 0. A
-        loader returns a NumPy array, whatever its `out`.
+        Where each value begins, and where the last one ends; the first offset need not be 0. They
+        become a NumPy array, as in a batch of a loader, whatever its `out`.
     item : type, optional
         `bytes` or `str` if values are such objects, of which `values` holds the bytes or the UTF-8;
         None: they are arrays. A writer stores either in a JSON field as the JSON texts that they
         are in a batch; strs in a list are values, which it encodes.
+
+    Raises
+    ------
+    TypeError
+        `offsets` is not an array of ints with one axis.
+    ValueError
+        The offsets do not ascend from 0 to at most the number of items. If they are changed later,
+        the methods and writers that use them raise this error.
 
     Examples
     --------
@@ -211,8 +230,13 @@ class Ragged:
     def __init__(self, values: Any, offsets: Any,
                  item: Union[None, Type[bytes], Type[str]] = None) -> None:
         self.values = values
-        self.offsets = offsets
+        self.offsets = _take_offsets(offsets, len(values))
         self.item = item
+
+    def _as_arrays(self) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, np.dtype[np.int64]]]:
+        """Return the values as a NumPy array, and the offsets, which may have been changed."""
+        values = np.ascontiguousarray(to_array(self.values, 'values'))
+        return values, _take_offsets(self.offsets, len(values))
 
     @classmethod
     def of(cls, values: Iterable[Any], dtype: Any = None) -> Ragged:
@@ -294,9 +318,7 @@ class Ragged:
         """Return a list of bytes objects, of strs, or of lists."""
         if self.item is None:
             return [value.tolist() for value in self]
-        from . import _core    # the extension module imports this module
-        return _core.split_bytes(np.ascontiguousarray(self.values),
-                                 np.ascontiguousarray(self.offsets, np.int64), self.item is str)
+        return _core.split_bytes(*self._as_arrays(), self.item is str)
 
     def pad(self, value: Any = 0, **options: Any) -> np.ndarray[Any, Any]:
         """Return the values padded to a common length; see `Pad` for the arguments."""
@@ -309,12 +331,14 @@ class Ragged:
         if make is None:
             raise ImportError(f'torch {torch.__version__} has no jagged nested tensors: use torch '
                               '2.4 or newer', name='torch')
-        first, last = int(self.offsets[0]), int(self.offsets[-1])
-        offsets = torch.as_tensor(self.offsets)
+        is_array = isinstance(self.values, np.ndarray)
+        values = to_tensor(self.values) if is_array else torch.as_tensor(self.values)
+        numbers = _take_offsets(self.offsets, len(values))
+        first, last = int(numbers[0]), int(numbers[-1])
+        offsets = torch.as_tensor(numbers)
         bounds = {'min_seqlen': int(self.lengths.min()),
                   'max_seqlen': int(self.lengths.max())} if len(self) else {}
-        return make(torch.as_tensor(self.values)[first:last], offsets - first if first else offsets,
-                    **bounds)
+        return make(values[first:last], offsets - first if first else offsets, **bounds)
 
     def to_arrow(self) -> Any:
         """Return a pyarrow array of large_binary, large_string or large_list, without a copy.
@@ -323,9 +347,8 @@ class Ragged:
         `LoaderxError`.
         """
         import pyarrow as pa    # type: ignore[import-untyped, unused-ignore]
-        numbers = np.ascontiguousarray(self.offsets, np.int64)
+        values, numbers = self._as_arrays()
         offsets = pa.py_buffer(numbers)
-        values = np.ascontiguousarray(self.values)
         if values.dtype.kind == 'c' or values.dtype.isbuiltin == 2:    # 2: a type of ml_dtypes
             error = LoaderxError(f'Arrow has no type for {values.dtype}: convert the values first')
             error.status = 'LX_ERR_UNSUPPORTED'

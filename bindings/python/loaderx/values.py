@@ -171,11 +171,12 @@ def convert_varying(values: Any, type_name: str, shape: _Shape, name: str,
     """Convert arrays that vary in length to one array of all items."""
     dtype = find_dtype(type_name)
     if isinstance(values, Ragged) and values.item is None:
-        offsets = np.asarray(values.offsets)
-        joined = np.asarray(to_array(values.values, f'field {name!r}'))[offsets[0]:offsets[-1]]
-        return _joined(joined, np.diff(offsets), None, dtype, shape, name, casting)
+        joined, offsets = values._as_arrays()
+        return _joined(joined[offsets[0]:offsets[-1]], np.diff(offsets), None, dtype, shape, name,
+                       casting)
     values = to_array(values, f'field {name!r}')
     if isinstance(values, np.ndarray) and values.dtype.kind != 'O':
+        values = _as_array(values, dtype, name)
         _check_shape(values, (None, *shape), name, shape)
         lengths = np.full(len(values), values.shape[1], np.int64)
         return _joined(values.reshape(-1, *values.shape[2:]), lengths, None, dtype, shape, name,

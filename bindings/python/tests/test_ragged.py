@@ -234,10 +234,48 @@ def test_a_value_longer_than_all_lengths_is_an_error():
         lx.Ragged.of([[1, 2, 3]]).pad(lengths=[2, 1])
 
 
-@pytest.mark.parametrize('offsets', [[0, 9], [2, 1], [-1, 2]])
-def test_offsets_that_lie_are_an_error(offsets):
-    with pytest.raises(ValueError):
-        lx.Ragged(np.arange(4), np.array(offsets)).pad()
+WRONG_OFFSETS = [[0, 9], [2, 1], [-1, 2], [0, 10**9], [0, 2, 20], [0, 3, 2, 3], [0, 2**62, 3],
+                 np.array([0, 2**63], np.uint64), []]
+
+
+@pytest.mark.parametrize('offsets', WRONG_OFFSETS)
+@pytest.mark.parametrize('item', [None, bytes])
+def test_offsets_that_lie_are_an_error(offsets, item):
+    with pytest.raises(ValueError, match='offsets'):
+        lx.Ragged(np.arange(4, dtype=np.uint8), offsets, item)
+
+
+@pytest.mark.parametrize('offsets', [[[0, 1]], 3, [0., 1.], ['0', '1'], None])
+def test_offsets_must_be_ints(offsets):
+    with pytest.raises(TypeError, match='offsets must be an array of ints with one axis'):
+        lx.Ragged(np.arange(4), offsets)
+
+
+@pytest.mark.parametrize('offsets', WRONG_OFFSETS)
+@pytest.mark.parametrize('library, use', [
+    ('numpy', lambda r: r.pad()), ('pyarrow', lambda r: r.to_arrow()),
+    ('torch', lambda r: r.to_torch())])
+def test_offsets_are_checked_where_they_are_used(offsets, library, use):
+    module = pytest.importorskip(library)
+    if library == 'torch' and not hasattr(module.nested, 'nested_tensor_from_jagged'):
+        pytest.skip('this torch has no jagged nested tensors')
+    ragged = lx.Ragged(np.arange(4, dtype=np.uint8), [0, 4])
+    ragged.offsets = offsets
+    with pytest.raises(ValueError, match='offsets'):
+        use(ragged)
+
+
+@pytest.mark.parametrize('offsets', WRONG_OFFSETS)
+def test_writers_check_the_offsets(tmp_path, offsets):
+    ragged = lx.Ragged(np.arange(3, dtype=np.int32), [0, 1, 3])
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int32', (None,))}) as writer:
+        writer.extend(x=ragged)
+        ragged.offsets = offsets
+        with pytest.raises(ValueError, match='offsets'):
+            writer.extend(x=ragged)
+        with pytest.raises(ValueError, match='offsets'):
+            writer[[0, 1]] = {'x': ragged}
+    assert [x.tolist() for x in lx.open(tmp_path / 'd')['x'][:]] == [[0], [1, 2]]
 
 
 # ---- found by reviews
@@ -326,3 +364,22 @@ def test_types_that_arrow_does_not_have_are_named(name):
         with pytest.raises(lx.LoaderxError, match=f'Arrow has no type for {name}') as caught:
             lx.Ragged.of(values, dtype).to_arrow()
         assert caught.value.status == 'LX_ERR_UNSUPPORTED'
+
+
+@pytest.mark.parametrize('out', ['numpy', 'torch'])
+@pytest.mark.parametrize('name', ['bfloat16', 'float8_e4m3fn', 'float8_e5m2'])
+def test_types_of_ml_dtypes_in_other_forms(tmp_path, name, out):
+    torch = pytest.importorskip('torch')
+    dtype = getattr(pytest.importorskip('ml_dtypes'), name)
+    with lx.create(tmp_path / 'd', {'x': lx.Field(name, (None,))}) as writer:
+        writer.extend(x=[np.array([1, 2], dtype), np.array([4], dtype)])
+    ragged = next(lx.Loader(tmp_path / 'd', batch_size=2, out=out))['x']
+    padded = ragged.pad(.5)
+    assert padded.dtype == dtype and padded.tolist() == [[1, 2], [4, .5]]
+    if hasattr(torch.nested, 'nested_tensor_from_jagged'):
+        nested = ragged.to_torch()
+        assert nested.dtype is getattr(torch, name)
+        assert [one.float().tolist() for one in nested.unbind()] == [[1, 2], [4]]
+    pytest.importorskip('pyarrow')
+    with pytest.raises(lx.LoaderxError, match=f'Arrow has no type for {name}'):
+        ragged.to_arrow()

@@ -110,6 +110,7 @@ def test_values_are_taken_in_many_forms(tmp_path):
     ([[1, 40000]], ValueError, '40000 does not fit in int16'),
     (np.zeros((1, 2)), TypeError, 'float64 cannot always be converted to int16'),
     ([['a', 'b']], TypeError, 'must contain numbers'),
+    (np.ma.masked_array([[1, 2]], [[True, False]]), TypeError, 'must not be a masked array'),
 ])
 def test_wrong_values_are_errors(tmp_path, value, error, message):
     with lx.create(tmp_path / 'd', {'x': lx.Field('int16', (None, 2))}) as writer:
@@ -121,6 +122,8 @@ def test_wrong_values_are_errors(tmp_path, value, error, message):
             writer.extend(x=7)
         with pytest.raises(ValueError, match=r"shape \(None, 2\)"):
             writer.extend(x=np.zeros((2, 2), np.int16))
+        with pytest.raises(TypeError, match='must not be a masked array'):
+            writer.extend(x=np.ma.masked_array(np.zeros((1, 1, 2), np.int16), True))
         assert len(writer) == 0
 
 
