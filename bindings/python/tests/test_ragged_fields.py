@@ -205,6 +205,55 @@ def test_loaders_resume(path):
     assert first + [batch['box'].values.tolist() for batch in other] == whole
 
 
+def combinations(path):
+    """Return datasets of other datasets, and the indices of their records in the dataset."""
+    ds = lx.open(path)
+    both = lx.ConcatDataset([path, lx.SubsetDataset(ds, [5, 0, -1])])
+    rows = [*range(7), 5, 0, 6]
+    return [(ds, rows[:7]), (both, rows), (ds.where(ds['n'][:] % 2 == 0), rows[:7:2]),
+            (lx.SubsetDataset(both, slice(None, None, -2)), rows[::-2])]
+
+
+def test_combined_datasets_read_several_records_like_a_dataset(path):
+    values = [*BOXES, None]
+    for ds, rows in combinations(path):
+        many = np.arange(len(rows))
+        for key in slice(1, None, 2), [-1, 0, 0], many % 3 == 1, [], slice(None):
+            wanted = [rows[i] for i in many[key].tolist()]
+            got = ds[key]
+            assert list(got) == ['box', 'n'] and got['n'].tolist() == wanted
+            assert same(got['box'], [values[i] for i in wanted])
+            assert list(ds.gather(key, ['box'])) == ['box'] and list(ds.gather(key, [])) == []
+        for wrong in len(rows), -len(rows) - 1:
+            with pytest.raises(IndexError):
+                ds.gather([wrong])
+
+
+def test_lengths(path):
+    lengths = np.array([len(box) for box in BOXES] + [0])
+    for ds, rows in combinations(path):
+        got = ds['box'].lengths()
+        assert got.dtype == np.int64 and got.tolist() == lengths[rows].tolist()
+        for key in slice(None, 2), [-1, 0], np.arange(len(rows)) == 3:
+            assert ds['box'].lengths(key).tolist() == lengths[rows][key].tolist()
+        with pytest.raises(TypeError, match="'n' do not vary in length"):
+            ds['n'].lengths()
+        with pytest.raises(IndexError):
+            ds['box'].lengths([len(rows)])
+    order = lx.Bucketed(lx.open(path)['box'].lengths(), batch=2, bucket=2)
+    loader = lx.Loader(path, batch_size=2, order=order, missing='zeros')
+    assert all(np.ptp(batch['box'].lengths) <= 2 for batch in loader)
+
+
+def test_lengths_of_byte_strings_are_in_bytes(tmp_path):
+    fields = {name: lx.Field(name, compress='flate') for name in ('bytes', 'str', 'json')}
+    with lx.create(tmp_path / 'd', fields) as writer:
+        writer.append(bytes=b'a' * 1000, str='é' * 1000, json='é')
+        writer.append(bytes=b'', str=None, json=None)
+    ds = lx.open(tmp_path / 'd')
+    assert [ds[name].lengths().tolist() for name in fields] == [[1000, 0], [2000, 0], [4, 0]]
+
+
 def test_torch_reads_records(path):
     pytest.importorskip('torch')
     from loaderx.torch import DataLoader

@@ -43,7 +43,8 @@ class Budgeted(Order):
         The inner order. If it has no length, its length becomes ``len(costs)``. Its own position is
         ignored.
     costs : sequence or array of int
-        The cost of each index, from 1 to the budget: for example, the number of tokens in a text.
+        The cost of each index, from 1 to the budget: for example, the number of tokens in a text,
+        such as ``ds['tokens'].lengths()``.
     budget : int
         The maximum cost of a batch.
     rows : int, optional

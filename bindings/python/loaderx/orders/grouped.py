@@ -80,7 +80,8 @@ class Bucketed(Order):
     Parameters
     ----------
     lengths : sequence or array of int
-        The length of the record at each index, 0 or more. There can be at most 2**32 - 1 indices.
+        The length of the record at each index, 0 or more, such as ``ds['tokens'].lengths()``. There
+        can be at most 2**32 - 1 indices.
     batch : int
         The number of indices in a global batch: the loader's ``batch_size * world``.
     bucket : int, optional

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Dict, Iterator, List, Optional, Tuple, cast
 
 import numpy as np
@@ -159,6 +160,43 @@ class Column(ComparedByValue):
         """
         present: np.ndarray[Any, Any] = self._dataset._present(self._name, indices)
         return present
+
+    def lengths(self, indices: Any = slice(None)) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the lengths of values that vary in length, without reading the values.
+
+        Parameters
+        ----------
+        indices : sequence of int, slice or mask, optional
+            The records; by default, all records.
+
+        Returns
+        -------
+        array of int64
+            The number of items of each value, that is, of bytes for types of any length; 0 if the
+            value is missing.
+
+        Raises
+        ------
+        TypeError
+            The values of the field do not vary in length.
+
+        Examples
+        --------
+        >>> with create('docs', {'tokens': Field('int32', (None,))}) as writer:
+        ...     first = writer.extend(tokens=[[1, 2, 3], [4], [5, 6]])
+        >>> ds = open('docs')
+        >>> ds['tokens'].lengths()
+        array([3, 1, 2])
+        >>> order = Bucketed(ds['tokens'].lengths(), batch=2)
+        """
+        field = self._field
+        if not field.varies:
+            raise TypeError(f'the values of the field {self._name!r} do not vary in length: their '
+                            f'shape is {field.shape}')
+        sizes: np.ndarray[Any, np.dtype[np.int64]] = self._dataset._sizes(self._name, indices)
+        extents = cast(Tuple[int, ...], field.shape[1:])
+        item = math.prod(extents) * np.dtype(cast(Any, field.dtype)).itemsize if field.shape else 1
+        return np.maximum(sizes, 0) // item
 
     def read(self, index: int, start: int, n: int) -> Any:
         """Read a part of one value: the items from `start` to ``start + n`` of its first axis.

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import os
-from typing import Any, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -17,6 +16,8 @@ from .records import Concatenable, Records
 from .source import core_of
 
 __all__ = ['ConcatDataset', 'SubsetDataset']
+
+_Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
 
 
 def _kept(part: Any) -> Any:
@@ -34,11 +35,11 @@ def _readable(part: Any) -> Any:
 class _Parted(Records):
     """A dataset whose records are those of other datasets."""
 
-    def _sizes(self, name: str, places: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-        sizes = super()._sizes(name, places)
-        for i, (part, place) in enumerate(map(self._part_at, places)):
+    def _sizes(self, name: str, key: Any) -> _Places:
+        sizes = super()._sizes(name, key)
+        for part, chosen, inner in self._parts_of(self._places(key)):
             if isinstance(part, (Dataset, Records)):    # values may be missing, or vary in length
-                sizes[i] = part._sizes(name, [place])[0]
+                sizes[chosen] = part._sizes(name, inner)
         return sizes
 
 
@@ -55,9 +56,9 @@ class ConcatDataset(_Parted):
     Notes
     -----
     ``a + b`` concatenates two datasets. ``both[5]`` reads one record. ``both[:2]``,
-    ``both[[0, 1]]`` and `gather` read several records, as a dict of arrays, but cannot read fields
-    whose values vary in length. ``both['data']`` is a `Column`, and notebooks show the first
-    records, as of a `Dataset`.
+    ``both[[0, 1]]`` and `gather` read several records, as a dict of arrays (lists for fields whose
+    values vary in length). ``both['data']`` is a `Column`, and notebooks show the first records, as
+    of a `Dataset`.
 
     Examples
     --------
@@ -83,11 +84,14 @@ class ConcatDataset(_Parted):
         self._ends = list(itertools.accumulate(core.length for core, _ in made))
         self._nameless = all(nameless for _, nameless in made)
 
-    def _part_at(self, index: int) -> Tuple[Any, int]:
+    def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
         if self._parts is None:
             self._parts = [_readable(one) for one in self.datasets]
-        number = bisect.bisect_right(self._ends, index)
-        return self._parts[number], index - (self._ends[number - 1] if number else 0)
+        numbers = np.searchsorted(self._ends, places, 'right')
+        for number in np.unique(numbers).tolist():
+            chosen = np.flatnonzero(numbers == number)
+            first = self._ends[number - 1] if number else 0
+            yield self._parts[number], chosen, places[chosen] - first
 
     def _recipe(self) -> Any:
         return ConcatDataset, (self.datasets,)
@@ -128,12 +132,12 @@ class SubsetDataset(_Parted):
         self._source = _core.source_subset(core, indices)
         self._indices = indices
 
-    def _part_at(self, index: int) -> Tuple[Any, int]:
+    def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
         if self._part is None:
             length = core_of(self.dataset, 'dataset')[0].length
             self._part = _readable(self.dataset), np.arange(length)[self._indices]
-        part, chosen = self._part
-        return part, int(chosen[index])
+        part, indices = self._part
+        yield part, np.arange(len(places)), indices[places]
 
     def _recipe(self) -> Any:
         return SubsetDataset, (self.dataset, self._indices)

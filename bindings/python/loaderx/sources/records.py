@@ -21,6 +21,8 @@ from .preview import preview
 __all__ = ['BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of', 'records_of',
            'resolved', 'selects_several', 'with_none']
 
+_Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
+
 # The types of the keys that select several records of a dataset.
 _SEVERAL = (slice, list, range, np.ndarray)
 
@@ -145,7 +147,8 @@ class Records(Concatenable):
         Returns
         -------
         dict
-            For each field, an array of shape ``(len(indices), *shape)``.
+            For each field, an array of shape ``(len(indices), *shape)``; a list if its values vary
+            in length, with None for missing values.
 
         Raises
         ------
@@ -153,10 +156,20 @@ class Records(Concatenable):
             An index is out of range.
         KeyError
             A field does not exist.
-        TypeError
-            The values of a field differ in length.
         """
-        return self._source.gather(indices, None if fields is None else self._chosen(fields), None)
+        return self._gather(indices, None if fields is None else self._chosen(fields), None)
+
+    def _gather(self, indices: Any, names: Optional[Tuple[str, ...]], lacking: Any
+                ) -> Dict[str, Any]:
+        """Read columns; `lacking` is that of ``_core.Source.gather``."""
+        varying = {name for name, kind, shape in self._source.columns if varies(kind, shape)}
+        if not varying:
+            return self._source.gather(indices, names, lacking)
+        names = tuple(self.fields) if names is None else names
+        dense = tuple(name for name in names if name not in varying)
+        columns = self._source.gather(indices, dense, lacking)
+        return {name: self._get(name, indices) if name in varying else columns[name]
+                for name in names}
 
     def _chosen(self, fields: Sequence[str]) -> Any:
         if isinstance(fields, (str, bytes)):
@@ -191,11 +204,9 @@ class Records(Concatenable):
         return self._read_together(indices)
 
     def _read_together(self, indices: Sequence[int]) -> List[Any]:
-        if any(varies(kind, shape) for _, kind, shape in self._source.columns):
-            return self._read_from_parts(indices)
         positions = positions_of(indices)
         lacking: Dict[str, Any] = {}
-        columns = self._source.gather(positions, None, lacking)
+        columns = self._gather(positions, None, lacking)
         for name, present in lacking.items():
             columns[name] = with_none(columns[name], present)
         return records_of(columns, len(positions), self._nameless)
@@ -211,15 +222,11 @@ class Records(Concatenable):
                       if name not in _RECREATED}
         return _remake, (type(self), self._recipe(), attributes)
 
-    def _part_at(self, index: int) -> Tuple[Any, int]:
-        """Return the underlying dataset that has a record, and the index of the record in it."""
+    def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
+        """Return the underlying datasets that have these records: for each dataset, which of
+        `places` are in it, and the indices of these records in the dataset."""
         raise TypeError(f'{type(self).__name__} has fields whose values vary in length: read them '
                         'from its Dataset')
-
-    def _read_from_parts(self, indices: Sequence[int]) -> List[Any]:
-        """Read records whose values vary in length from the underlying datasets."""
-        places = map(self._part_at, resolved(indices, len(self)).tolist())
-        return [part[place] for part, place in places]
 
     # ---- for Column and for the preview
 
@@ -227,31 +234,38 @@ class Records(Concatenable):
         """Return the value of a field at an index, or the values at several indices."""
         field = self.fields[name]
         if not selects_several(key):
-            place, = resolved([key], len(self)).tolist()
+            place = resolved([key], len(self))
             if field.varies:
-                part, place = self._part_at(place)
-                return part._get(name, place)
+                return self._get_varying(name, place)[0]
             lacking: Dict[str, Any] = {}
-            values = self._source.gather([place], (name,), lacking)[name]
+            values = self._source.gather(place, (name,), lacking)[name]
             return None if name in lacking and not lacking[name][0] else values[0]
         if not field.varies:
-            return self.gather(key, (name,))[name]
-        return [self._get(name, place) for place in self._places(key)]
+            return self._source.gather(key, (name,), None)[name]
+        return self._get_varying(name, self._places(key))
+
+    def _get_varying(self, name: str, places: _Places) -> List[Any]:
+        values: List[Any] = [None] * len(places)
+        for part, chosen, inner in self._parts_of(places):
+            for place, value in zip(chosen.tolist(), part._get(name, inner)):
+                values[place] = value
+        return values
 
     def _present(self, name: str, key: Any) -> np.ndarray[Any, Any]:
         """Return which records have a value of a field."""
-        return self._sizes(name, self._places(key)) >= 0
+        return self._sizes(name, key) >= 0
 
-    def _places(self, key: Any) -> List[int]:
-        places: List[int] = np.arange(len(self))[to_array(key, 'index')].tolist()
+    def _places(self, key: Any) -> _Places:
+        """Return the indices of the records that a key selects."""
+        places: _Places = np.arange(len(self))[to_array(key, 'index')]
         return places
 
-    def _sizes(self, name: str, places: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _sizes(self, name: str, key: Any) -> _Places:
         """Return the sizes of values in bytes, without reading them; -1 for a missing value."""
         field = self.fields[name]
         shape = cast(Tuple[int, ...], field.shape)    # unless it varies
         size = 0 if field.varies else np.dtype(field.dtype).itemsize * math.prod(shape)
-        return np.full(len(places), size, np.int64)
+        return np.full(len(self._places(key)), size, np.int64)
 
 
 def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:
