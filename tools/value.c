@@ -12,11 +12,18 @@
 /* Number of digits that is enough to distinguish any two float64 numbers. */
 #define REAL_DIGITS 17
 
-/** A floating-point format of at most 16 bits: a sign, an exponent and a fraction. */
+/** Which bits are not a finite number. */
+typedef enum specials {
+    HIGHEST_EXPONENT, /**< Infinity or NaN, as in IEEE 754. */
+    ALL_ONES,         /**< NaN, whatever the sign. */
+    NEGATIVE_ZERO     /**< NaN. */
+} specials;
+
+/** A floating-point format of at most 16 bits: a sign, an exponent and a fraction. Without bits for
+ * the fraction, there are no sign and no zero. */
 typedef struct narrow_format {
-    int exponent_bits, fraction_bits;
-    bool infinite; /**< The highest exponent means infinity or NaN. If false, only a number whose
-                        bits are all ones, except for the sign, is NaN. */
+    int exponent_bits, fraction_bits, bias;
+    specials specials;
 } narrow_format;
 
 static uint64_t load(const void *element, size_t size)
@@ -38,18 +45,20 @@ static int64_t load_signed(const void *element, size_t size)
 /** Returns the format of a type; NULL for float32, float64 and the parts of complex numbers. */
 static const narrow_format *narrow_format_of(lx_dtype dtype)
 {
-    static const narrow_format half = {5, 10, true}, bfloat16 = {8, 7, true},
-                               e4m3fn = {4, 3, false}, e5m2 = {5, 2, true};
-    return dtype == LX_FLOAT16         ? &half
-           : dtype == LX_BFLOAT16      ? &bfloat16
-           : dtype == LX_FLOAT8_E4M3FN ? &e4m3fn
-           : dtype == LX_FLOAT8_E5M2   ? &e5m2
-                                       : NULL;
-}
-
-static int bias_of(const narrow_format *format)
-{
-    return (1 << (format->exponent_bits - 1)) - 1;
+    static const struct {
+        lx_dtype dtype;
+        narrow_format format;
+    } formats[] = {{LX_FLOAT16, {5, 10, 15, HIGHEST_EXPONENT}},
+                   {LX_BFLOAT16, {8, 7, 127, HIGHEST_EXPONENT}},
+                   {LX_FLOAT8_E4M3FN, {4, 3, 7, ALL_ONES}},
+                   {LX_FLOAT8_E5M2, {5, 2, 15, HIGHEST_EXPONENT}},
+                   {LX_FLOAT8_E4M3FNUZ, {4, 3, 8, NEGATIVE_ZERO}},
+                   {LX_FLOAT8_E5M2FNUZ, {5, 2, 16, NEGATIVE_ZERO}},
+                   {LX_FLOAT8_E8M0FNU, {8, 0, 127, ALL_ONES}}};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i].dtype == dtype)
+            return &formats[i].format;
+    return NULL;
 }
 
 /** Converts a number exactly. */
@@ -60,14 +69,16 @@ static double load_narrow(const void *element, const narrow_format *format)
     int exponent = word >> bits & exponent_mask, fraction = word & ((1 << bits) - 1);
     bool highest = exponent == exponent_mask, negative = word >> bits >> format->exponent_bits;
     double value;
-    if (highest && (format->infinite ? fraction != 0 : fraction == (1 << bits) - 1))
+    if (format->specials == HIGHEST_EXPONENT && highest)
+        value = fraction != 0 ? NAN : INFINITY;
+    else if (format->specials == ALL_ONES && highest && fraction == (1 << bits) - 1)
         value = NAN;
-    else if (highest && format->infinite)
-        value = INFINITY;
-    else if (exponent == 0)
-        value = ldexp(fraction, 1 - bias_of(format) - bits);
+    else if (format->specials == NEGATIVE_ZERO && negative && exponent == 0 && fraction == 0)
+        value = NAN;
+    else if (exponent == 0 && bits != 0)
+        value = ldexp(fraction, 1 - format->bias - bits);
     else
-        value = ldexp(fraction + (1 << bits), exponent - bias_of(format) - bits);
+        value = ldexp(fraction + (1 << bits), exponent - format->bias - bits);
     return negative ? -value : value;
 }
 
@@ -91,7 +102,7 @@ static double load_real(const void *element, size_t size, const narrow_format *f
  * differ by less than half a step. Below a power of two, steps are half as wide. */
 static bool rounds_to(const narrow_format *format, double read, double value)
 {
-    int exponent, least = 1 - bias_of(format);
+    int exponent, least = (format->fraction_bits != 0) - format->bias;
     double fraction = frexp(fabs(value), &exponent);
     bool normal = exponent - 1 > least;
     double step = ldexp(1, (normal ? exponent - 1 : least) - format->fraction_bits);
@@ -208,6 +219,9 @@ size_t value_format(lx_dtype dtype, const void *element, char *text)
     case LX_BFLOAT16:
     case LX_FLOAT8_E4M3FN:
     case LX_FLOAT8_E5M2:
+    case LX_FLOAT8_E4M3FNUZ:
+    case LX_FLOAT8_E5M2FNUZ:
+    case LX_FLOAT8_E8M0FNU:
         return format_real(element, size, narrow_format_of(dtype), false, text);
     case LX_COMPLEX64:
     case LX_COMPLEX128:

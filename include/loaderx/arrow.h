@@ -43,8 +43,8 @@ LX_BEGIN_DECLS
  * Numbers may also become numbers of a wider dtype that can represent all of them: an int64 field
  * can take a column of int8, uint32 or int64. A flat list may have the number of elements of an
  * array with several dimensions. A null becomes a missing value, but an array cannot contain nulls.
- * Texts and JSON are checked. Arrow has no type for #LX_BFLOAT16, #LX_FLOAT8_E4M3FN,
- * #LX_FLOAT8_E5M2 and complex numbers, so only a column of nulls fits fields of these types.
+ * Texts and JSON are checked. Arrow has no type for bfloat16, float8 and complex numbers, so only a
+ * column of nulls fits fields of these types.
  *
  * @code
  * struct ArrowSchema columns;

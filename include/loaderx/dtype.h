@@ -50,7 +50,10 @@ LX_BEGIN_DECLS
     X(LX_DATETIME64_NS, 22, "datetime64[ns]", 8)                                                   \
     X(LX_STR, 23, "str", 1)                                                                        \
     X(LX_JSON, 24, "json", 1)                                                                      \
-    X(LX_IMAGE, 25, "image", 1)
+    X(LX_IMAGE, 25, "image", 1)                                                                    \
+    X(LX_FLOAT8_E4M3FNUZ, 26, "float8_e4m3fnuz", 1)                                                \
+    X(LX_FLOAT8_E5M2FNUZ, 27, "float8_e5m2fnuz", 1)                                                \
+    X(LX_FLOAT8_E8M0FNU, 28, "float8_e8m0fnu", 1)
 
 /**
  * The type of the elements of a value. Elements are little-endian on every machine: in files, in
@@ -62,7 +65,7 @@ LX_BEGIN_DECLS
  *   check the content of texts and JSON, but not that of images.
  * - A value of any other type is an array. The values of a dense field all have the same shape;
  *   those of a ragged field differ in their first extent.
- * - #LX_BFLOAT16, #LX_FLOAT8_E4M3FN and #LX_FLOAT8_E5M2 are the floating-point formats of
+ * - #LX_BFLOAT16 and the types that begin with LX_FLOAT8_ are the floating-point formats of
  *   ml_dtypes, torch and JAX that have these names.
  * - The types that begin with LX_DATETIME64_ count days, seconds, milliseconds, microseconds or
  *   nanoseconds since 1970-01-01 as a signed 64-bit integer, without a time zone. The smallest

@@ -42,7 +42,7 @@ static bool find_dtype(const char *name, lx_dtype *dtype)
             return true;
         }
     }
-    return lx_dtype_parse(name, dtype, NULL) == LX_OK && *dtype != LX_BYTES;
+    return lx_dtype_parse(name, dtype, NULL) == LX_OK && !lx_dtype_is_bytes(*dtype);
 }
 
 static lx_status fail_rank(lx_error *error)

@@ -18,6 +18,7 @@ ITEM_BYTES = {
     "uint8": 1, "uint16": 2, "uint32": 4, "uint64": 8,
     "float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
     "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
+    "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
     **{f"datetime64[{unit}]": 8 for unit in ("D", "s", "ms", "us", "ns")},
 }
 BYTE_STRINGS = ("bytes", "str", "json", "image")

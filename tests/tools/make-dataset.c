@@ -81,6 +81,9 @@ static const typed_field typed_fields[] = {
     {"brain", LX_BFLOAT16, 0, {BYTES("\xc0\x3f"), BYTES("\x80\xff")}},
     {"e4m3", LX_FLOAT8_E4M3FN, 0, {BYTES("\x30"), BYTES("\x7f")}},
     {"e5m2", LX_FLOAT8_E5M2, 0, {BYTES("\xc0"), BYTES("\x7c")}},
+    {"e4m3fnuz", LX_FLOAT8_E4M3FNUZ, 0, {BYTES("\xff"), BYTES("\x80")}},
+    {"e5m2fnuz", LX_FLOAT8_E5M2FNUZ, 0, {BYTES("\x01"), BYTES("\x80")}},
+    {"e8m0", LX_FLOAT8_E8M0FNU, 0, {BYTES("\x80"), BYTES("\xff")}},
     {"day", LX_DATETIME64_D, 0, {BYTES("\x0b\x4d\0\0\0\0\0\0"), BYTES("\0\0\0\0\0\0\0\x80")}},
     {"boxes", LX_INT16, 2, {BYTES("\1\0\2\0\3\0\4\0"), BYTES("")}}};
 

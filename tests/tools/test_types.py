@@ -9,7 +9,9 @@ import pytest
 from conftest import BUILD, TIMEOUT
 
 TYPES = {'text': 'str', 'json': 'json', 'image': 'image', 'brain': 'bfloat16',
-         'e4m3': 'float8_e4m3fn', 'e5m2': 'float8_e5m2', 'day': 'datetime64[D]', 'boxes': 'int16'}
+         'e4m3': 'float8_e4m3fn', 'e5m2': 'float8_e5m2',
+         'e4m3fnuz': 'float8_e4m3fnuz', 'e5m2fnuz': 'float8_e5m2fnuz', 'e8m0': 'float8_e8m0fnu',
+         'day': 'datetime64[D]', 'boxes': 'int16'}
 
 
 @pytest.fixture
@@ -23,6 +25,8 @@ def typed(folder):
     ('text', '0: café "one"\n\\x1b[31m\n1: empty\n'),
     ('json', '0: {"a": [1, null]}\n1: "text"\n'),
     ('brain', '0: 1.5\n1: -inf\n'), ('e4m3', '0: 0.5\n1: nan\n'), ('e5m2', '0: -2\n1: inf\n'),
+    ('e4m3fnuz', '0: -2.4e+02\n1: nan\n'), ('e5m2fnuz', '0: 8e-06\n1: nan\n'),
+    ('e8m0', '0: 2\n1: nan\n'),
     ('day', '0: 2024-01-01\n1: NaT\n'), ('boxes', '0:\n1 2\n3 4\n1: empty\n'),
 ])
 def test_get_prints_values(loaderx, typed, field, printed):

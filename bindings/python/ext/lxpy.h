@@ -78,7 +78,7 @@ enum lxpy_object {
         LXPY_OBJECT_COUNT
 };
 
-#define LXPY_DTYPE_COUNT (LX_IMAGE + 1)
+#define LXPY_DTYPE_COUNT (LX_FLOAT8_E8M0FNU + 1)
 
 /** The state of the module, valid while an object of one of its types exists. */
 typedef struct lxpy_state {

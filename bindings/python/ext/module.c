@@ -108,13 +108,19 @@ static PyObject *stored_dtype(lxpy_state *state, const char *name)
     return dtype;
 }
 
+static bool belongs_to_ml_dtypes(lx_dtype dtype)
+{
+    return (dtype >= LX_BFLOAT16 && dtype <= LX_FLOAT8_E5M2) ||
+           (dtype >= LX_FLOAT8_E4M3FNUZ && dtype <= LX_FLOAT8_E8M0FNU);
+}
+
 /** Stores a type in the state. */
 static int keep_dtype(lxpy_state *state, lx_dtype dtype)
 {
     bool is_time = dtype >= LX_DATETIME64_D && dtype <= LX_DATETIME64_NS;
     if (lx_dtype_is_bytes(dtype))
         state->dtypes[dtype] = Py_NewRef(Py_None);
-    else if (dtype < LX_BFLOAT16 || dtype > LX_FLOAT8_E5M2) /* not a type of ml_dtypes */
+    else if (!belongs_to_ml_dtypes(dtype))
         state->dtypes[dtype] = stored_dtype(state, lx_dtype_get_name(dtype));
     else
         return 0;

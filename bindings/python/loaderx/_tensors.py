@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ._types import find_dtype
+from ._types import find_dtype, torch_name
 
 __all__ = ['to_numpy', 'to_tensor']
 
 # The types for which the two libraries do not exchange memory, and the integers that they exchange
 # instead. The names are the same in both libraries.
-_INTEGERS = {'bfloat16': 'int16', 'float8_e4m3fn': 'uint8', 'float8_e5m2': 'uint8'}
+_INTEGERS = {'bfloat16': 'int16', 'float8_e4m3fn': 'uint8', 'float8_e5m2': 'uint8',
+             'float8_e4m3fnuz': 'uint8', 'float8_e5m2fnuz': 'uint8', 'float8_e8m0fnu': 'uint8'}
 
 
 def to_tensor(array: np.ndarray[Any, Any]) -> Any:
@@ -31,7 +32,7 @@ def to_tensor(array: np.ndarray[Any, Any]) -> Any:
 
 def to_numpy(tensor: Any) -> np.ndarray[Any, Any]:
     """Return an array that shares the memory of a tensor; raise an error of torch if it cannot."""
-    name = str(tensor.dtype).rpartition('.')[2]
+    name = torch_name(tensor.dtype)
     integers = _INTEGERS.get(name)
     if integers is None:
         array: np.ndarray[Any, Any] = tensor.numpy()

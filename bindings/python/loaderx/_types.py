@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 
-__all__ = ['BYTE_STRINGS', 'array_type', 'describe_type', 'find_dtype', 'type_name',
+__all__ = ['BYTE_STRINGS', 'array_type', 'describe_type', 'find_dtype', 'torch_name', 'type_name',
            'varies']
 
 # The types whose values are byte strings, and what stands for them in a Field.
@@ -31,7 +31,11 @@ def find_dtype(name: str) -> np.dtype[Any]:
             raise
         raise ImportError(f'arrays of {name} need the package ml_dtypes: install ml_dtypes',
                           name='ml_dtypes') from None
-    return _found.setdefault(name, np.dtype(getattr(ml_dtypes, name)))
+    found = getattr(ml_dtypes, name, None)
+    if found is None:
+        raise ImportError(f'arrays of {name} need a newer ml_dtypes: {ml_dtypes.__version__} is '
+                          'installed', name='ml_dtypes')
+    return _found.setdefault(name, np.dtype(found))
 
 
 def varies(name: str, shape: Tuple[Any, ...]) -> bool:
@@ -46,22 +50,29 @@ def array_type(dtype: np.dtype[Any]) -> Optional[str]:
     return name if name in _core.DTYPES and name not in BYTE_STRINGS else None
 
 
+def torch_name(dtype: Any) -> str:
+    """Return the name of a torch dtype, which is the same in NumPy and ml_dtypes."""
+    return str(dtype).rpartition('.')[2]
+
+
 def type_name(dtype: Any) -> str:
     """Return the name of the type that the caller's argument `dtype` of a field stands for."""
+    if (type(dtype).__module__, type(dtype).__name__) == ('torch', 'dtype'):
+        dtype = torch_name(dtype)
     if isinstance(dtype, str) and dtype in _core.DTYPES:
         return dtype
     if dtype is bytes or dtype is str:
         return str(dtype.__name__)
     if dtype is None:
         raise TypeError('dtype must not be None')    # NumPy converts None to float64
+    known = ', '.join(_core.DTYPES)
     try:
         parsed = np.dtype(dtype)
-    except TypeError as error:
-        raise TypeError(f'dtype must be a NumPy dtype, bytes, str or the name of a type: {error}'
-                        ) from None
+    except TypeError:
+        raise TypeError(f'dtype must be one of {known}, not {dtype!r}') from None
     name = array_type(parsed)
     if name is None:
-        raise ValueError(f'dtype must be one of {", ".join(_core.DTYPES)}, not {parsed}')
+        raise ValueError(f'dtype must be one of {known}, not {parsed}')
     return name
 
 

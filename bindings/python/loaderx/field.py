@@ -27,7 +27,8 @@ class Field:
     dtype : dtype, type or str
         The dtype of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64 bits, complex
         numbers of 64 or 128 bits, datetime64 with the unit D, s, ms, us or ns, or one of
-        'bfloat16', 'float8_e4m3fn' and 'float8_e5m2', whose arrays need the package ml_dtypes.
+        'bfloat16', 'float8_e4m3fn', 'float8_e5m2', 'float8_e4m3fnuz', 'float8_e5m2fnuz' and
+        'float8_e8m0fnu', whose arrays need the package ml_dtypes. A torch dtype means the same.
         Values are stored in little-endian byte order, regardless of the byte order of `dtype`.
         Or a type of values of any length: `bytes`; `str`, stored as UTF-8; 'json', any value that
         the module json can write, which is stored as text and parsed when it is read; or 'image',

@@ -106,8 +106,8 @@ def _cast(array: _Array, dtype: np.dtype[Any], typed: bool, name: str, casting: 
         return array.astype(dtype, order='C')
     with np.errstate(over='ignore'):
         result: _Array = array.astype(dtype, order='C')
-    if bool(np.any(np.isfinite(array) & ~np.isfinite(result))):
-        raise ValueError(f'field {name!r}: a number is too large for {dtype.name}')
+    for value in array[np.isfinite(array) & ~np.isfinite(result)].flat:
+        raise ValueError(f'field {name!r}: {value} does not fit in {dtype.name}')
     return result
 
 

@@ -307,8 +307,25 @@ def test_original_stores_are_fields(tmp_path):
     np.testing.assert_array_equal(lx.open(tmp_path / 'e')['x'][:], images)
 
 
-WRITE_ORIGINAL = '''
-import numpy as np, os, sys
+SMALL_FLOATS = ['bfloat16', 'float8_e4m3fn', 'float8_e4m3fnuz', 'float8_e5m2', 'float8_e5m2fnuz',
+                'float8_e8m0fnu']
+
+
+@pytest.mark.parametrize('name', SMALL_FLOATS)
+def test_original_stores_of_small_floats(tmp_path, name):
+    pytest.importorskip('ml_dtypes')
+    records = [bytes([i, i + 7]) for i in range(20)]
+    write_original(tmp_path / 'old', {'dtype': name, 'item_shape': [1 if name[0] == 'b' else 2]},
+                   records)
+    lx.import_original(tmp_path / 'old', tmp_path / 'd', field='x', progress=False)
+    dataset = lx.open(tmp_path / 'd')
+    assert dataset.fields['x']._type == name
+    with dataset.views(range(20)) as views:
+        assert [bytes(view.view(np.uint8)) for view in views['x']] == records
+
+
+WRITE_ORIGINAL = f'small = {SMALL_FLOATS}\n' + '''
+import ml_dtypes, numpy as np, os, sys, torch
 from loaderx import Allocator
 from loaderx.zrecord import (DenseWriter, RaggedBatch, RaggedStore, RaggedWriter, train_dict)
 
@@ -328,6 +345,12 @@ for codec in 'raw', 'zstd', 'zstd_dict':
     with DenseWriter(f'{folder}/dense-{codec}', np.float32, (3,), codec=codec,
                      dict_bytes=given) as writer:
         writer.append(values['dense'])
+    for name in small:
+        items = torch.arange(256, dtype=torch.uint8).repeat(10, 1).view(getattr(torch, name))
+        with DenseWriter(f'{folder}/{name}-{codec}', np.dtype(name), (items.shape[1],), codec=codec,
+                         dict_bytes=given) as writer:
+            for _ in range(len(texts) // 10):
+                writer.append(items)
     with RaggedWriter(f'{folder}/ragged-{codec}', np.int16, 2, codec=codec,
                       dict_bytes=given) as writer:
         writer.append(RaggedBatch.from_records(
@@ -339,6 +362,7 @@ def test_stores_of_the_original(tmp_path):
     package = os.environ.get('LOADERX_ORIGINAL')
     if package is None:
         pytest.skip('LOADERX_ORIGINAL is not set')
+    pytest.importorskip('torch')
     count = 3000
     texts = [f'record {i}: {"words of a text " * (i % 9)}'.encode() for i in range(count)]
     ends = np.cumsum([0] + list(map(len, texts)))
@@ -354,6 +378,11 @@ def test_stores_of_the_original(tmp_path):
     for codec in 'raw', 'zstd', 'zstd_dict':
         assert values(dataset, f'text-{codec}') == list(map(list, texts))
         np.testing.assert_array_equal(dataset[f'dense-{codec}'][:], dense)
+        for name in SMALL_FLOATS:
+            column = dataset[f'{name}-{codec}']
+            assert column.field._type == name
+            for value in column[[0, -1]]:
+                assert bytes(value.view(np.uint8)) == bytes(range(256))
         for i, got in enumerate(arrays(dataset, f'ragged-{codec}', 'int16')):
             np.testing.assert_array_equal(got, np.full((1 + i % 4, 2 + i % 3), i, np.int16))
 

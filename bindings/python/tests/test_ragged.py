@@ -367,7 +367,7 @@ def test_types_that_arrow_does_not_have_are_named(name):
 
 
 @pytest.mark.parametrize('out', ['numpy', 'torch'])
-@pytest.mark.parametrize('name', ['bfloat16', 'float8_e4m3fn', 'float8_e5m2'])
+@pytest.mark.parametrize('name', ['bfloat16', 'float8_e4m3fn', 'float8_e5m2', 'float8_e4m3fnuz'])
 def test_types_of_ml_dtypes_in_other_forms(tmp_path, name, out):
     torch = pytest.importorskip('torch')
     dtype = getattr(pytest.importorskip('ml_dtypes'), name)

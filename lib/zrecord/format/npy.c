@@ -47,7 +47,10 @@ static const struct {
              {"M8[ns]", LX_DATETIME64_NS},
              {"V2", LX_BFLOAT16},
              {"V1", LX_FLOAT8_E4M3FN},
-             {"V1", LX_FLOAT8_E5M2}};
+             {"V1", LX_FLOAT8_E5M2},
+             {"V1", LX_FLOAT8_E4M3FNUZ},
+             {"V1", LX_FLOAT8_E5M2FNUZ},
+             {"V1", LX_FLOAT8_E8M0FNU}};
 #define TYPE_COUNT (sizeof types / sizeof *types)
 
 /* ---- writing */

@@ -250,7 +250,7 @@ END_TEST
 
 START_TEST(refuses_numbers_that_arrow_lacks)
 {
-    static const lx_dtype dtypes[] = {LX_COMPLEX64, LX_BFLOAT16, LX_FLOAT8_E5M2};
+    static const lx_dtype dtypes[] = {LX_COMPLEX64, LX_BFLOAT16, LX_FLOAT8_E5M2, LX_FLOAT8_E8M0FNU};
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
         char *scratch = scratch_make();
         char said[64];
