@@ -151,7 +151,8 @@ LX_API lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dty
  * A dictionary contains what many values of the field have in common, so that even short values,
  * such as texts of 1 KiB, shrink a lot. Only #LX_COMPRESSION_ZSTD has dictionaries. The first
  * writer that has appended 100 times the size of the dictionary (at most 64 MiB) trains it on these
- * values, and compresses later values with it; lx_writer_train_dictionary() trains it at once.
+ * values, and compresses later values with it. A writer that is closed before that logs a warning;
+ * lx_writer_train_dictionary() trains the dictionary on fewer values.
  *
  * @param[in]  schema      A schema from lx_schema_new().
  * @param[in]  name        The name of a field with a compression other than #LX_COMPRESSION_RAW.

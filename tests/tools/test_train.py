@@ -82,6 +82,16 @@ def test_train(loaderx, folder, texts):
     assert (folder / 'e' / 'x.dict').stat().st_size <= 1024
 
 
+def test_an_import_of_too_few_values_warns(loaderx, folder, texts):
+    done = loaderx('import', 'd', '--npy', texts, '--compress', 'x=zstd', '--dictionary', 'x')
+    assert done.returncode == 0 and not (folder / 'd' / 'x.dict').exists()
+    assert (b"warning: d: field 'x' has no dictionary yet" in done.stderr
+            and b'11264000 bytes of values, but this one has appended 800000' in done.stderr)
+    loaderx.text('train', 'd', '--field', 'x')    # what the warning suggests
+    loaderx.text('copy', 'd', 'copy')
+    assert stored(loaderx, 'copy') < stored(loaderx, 'd') / 2
+
+
 def test_train_rejects_invalid_calls(loaderx, folder, texts):
     loaderx.text('import', 'd', '--npy', texts, '--npy', 'f=x.npy', '--compress', 'f=flate')
     assert '--field F' in loaderx.fails(2, 'train', 'd')

@@ -52,7 +52,8 @@ class Field:
         shrink a lot: ones of a few KiB or less. The int is its maximum size in bytes, up to 16 MiB;
         'train' means 110 KiB. The first writer that has appended 100 times that size trains the
         dictionary on these values, which takes a few seconds, and compresses later values with it.
-        `Writer.train_dictionary` trains it at once.
+        A writer that is closed before that logs a warning: `Writer.train_dictionary` trains the
+        dictionary on fewer values, and `copy` then compresses the stored ones with it.
 
     Raises
     ------

@@ -241,3 +241,19 @@ lx_status lx__training_run(lx_writer *writer, lx_error *error)
     }
     return status;
 }
+
+void lx__training_warn(const lx_writer *writer)
+{
+    for (size_t i = 0; i < writer->training.count; i++) {
+        const lx__samples *samples = &writer->training.fields[i];
+        if (samples->used == 0)
+            continue;
+        lx__log(LX_LOG_WARNING,
+                "%s: field '%s' has no dictionary yet: a writer trains it when it has appended %zu "
+                "bytes of values, but this one has appended %zu; 'loaderx train' trains it on the "
+                "stored values, and 'loaderx copy' then compresses them with it",
+                writer->directory.path,
+                lx__schema_field(writer->meta.schema, samples->field)->shown.name, samples->wanted,
+                samples->used);
+    }
+}

@@ -60,6 +60,9 @@ bool lx__training_has(const lx__training *training, size_t field);
  * compress values. */
 lx_status lx__training_run(lx_writer *writer, lx_error *error);
 
+/** Logs a warning for each field of whose values there were some, but too few for a dictionary. */
+void lx__training_warn(const lx_writer *writer);
+
 /**
  * Trains a dictionary on samples and gives it to their field. No flush may be running.
  * @retval LX_ERR_STATE     The samples are not suitable.

@@ -300,6 +300,8 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
      * checkpointed. */
     if (status == LX_OK)
         lx__writer_close_log(writer);
+    if (status == LX_OK)
+        lx__training_warn(writer);
     if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)
         lx__wal_writer_trim(&writer->wal, writer->committed.state.position.offset);
     /* Unlock explicitly. A child that another library forked without running the atfork handlers

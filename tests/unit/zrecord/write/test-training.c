@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Dictionaries that a writer trains on the values that are being appended. */
+#include <loaderx/hooks.h>
+
 #include "../texts.h"
 
 /* The dictionary is trained on 100 times its size. */
@@ -211,6 +213,37 @@ START_TEST(a_damaged_dictionary_does_not_lock_out_writers)
 }
 END_TEST
 
+static char warned[600];
+
+static void keep_warning(lx_log_level level, const char *message, void *user)
+{
+    (void)user;
+    if (level >= LX_LOG_WARNING)
+        snprintf(warned, sizeof warned, "%s", message);
+}
+
+START_TEST(a_writer_warns_if_it_had_too_few_values)
+{
+    char *scratch = scratch_make();
+    lx_set_log_hook(keep_warning, NULL);
+    close_writer(texts_create("d", NULL, 0, SIZE));
+    ck_assert_str_eq(warned, ""); /* there were no values */
+    lx_writer *writer = records_reopen("d", NULL);
+    texts_append(writer, 0, 10);
+    close_writer(writer);
+    ck_assert_msg(strncmp(warned, "d: field 'text' has no dictionary yet", 37) == 0, "%s", warned);
+    ck_assert_ptr_nonnull(strstr(warned, " 204800 bytes"));
+    warned[0] = '\0';
+    writer = records_reopen("d", NULL);
+    texts_append(writer, 10, 2 * ENOUGH);
+    close_writer(writer);
+    ck_assert(has_dictionary("d"));
+    ck_assert_str_eq(warned, "");
+    lx_set_log_hook(NULL, NULL);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(settings_can_be_changed)
 {
     char *scratch = scratch_make();
@@ -244,6 +277,7 @@ START_TEST(settings_can_be_changed)
 END_TEST
 
 UNIT_MAIN("zrecord/training", a_writer_trains_when_it_has_enough_values,
-          any_number_of_threads_stores_the_same_bytes, any_number_of_readers_writes_the_same_chunk,
-          a_rollback_keeps_the_dictionary, values_without_anything_in_common_are_stored_without_it,
+          a_writer_warns_if_it_had_too_few_values, any_number_of_threads_stores_the_same_bytes,
+          any_number_of_readers_writes_the_same_chunk, a_rollback_keeps_the_dictionary,
+          values_without_anything_in_common_are_stored_without_it,
           a_damaged_dictionary_does_not_lock_out_writers, settings_can_be_changed)
