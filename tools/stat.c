@@ -141,6 +141,19 @@ static lx_status print_json(const statement *s, lx_error *error)
 
 /* ---- as text */
 
+/** Describes how the values are stored, for example "zstd 9, dictionary". */
+static void describe_storage(const lx_field *field, const lx_field_stats *sums,
+                             char text[TABLE_CELL])
+{
+    const char *dictionary = sums->dictionary_bytes != 0 ? ", dictionary"
+                             : field->dictionary != 0    ? ", no dictionary yet"
+                                                         : "";
+    int used = snprintf(text, TABLE_CELL, "%s", report_compression(field->compression));
+    if (field->level != 0)
+        used += snprintf(text + used, (size_t)(TABLE_CELL - used), " %d", field->level);
+    snprintf(text + used, (size_t)(TABLE_CELL - used), "%s", dictionary);
+}
+
 static lx_status add_field(table *t, const lx_field *field, const lx_field_stats *sums,
                            double speed, lx_error *error)
 {
@@ -154,7 +167,7 @@ static lx_status add_field(table *t, const lx_field *field, const lx_field_stats
         report_shape(field, cells[2], TABLE_CELL);
     else
         snprintf(cells[2], TABLE_CELL, "varies");
-    snprintf(cells[3], TABLE_CELL, "%s", report_compression(field->compression));
+    describe_storage(field, sums, cells[3]);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         snprintf(cells[4 + i], TABLE_CELL, "%" PRIu64, counts[i]);
     snprintf(cells[8], TABLE_CELL, "%s", report_size(sums->logical_bytes, size));

@@ -2,6 +2,7 @@
 """Levels and dictionaries of the command: import, train, copy, stat."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -32,6 +33,8 @@ def test_levels_are_stored(loaderx, folder, texts):
     loaderx.text('import', 'd', '--npy', texts, '--npy', 'y=x.npy', '--npy', 'z=x.npy',
                  '--compress', 'x=zstd', '--compress', 'y=flate', '--level', 'x=19', '--level', '7')
     assert [field.get('level') for field in fields(folder, 'd')] == [19, 7, None]
+    kept = [re.split(r'  +', line)[3] for line in loaderx.text('stat', 'd').splitlines()[4:7]]
+    assert kept == ['zstd 19', 'flate 7', 'raw']
     loaderx.text('copy', 'd', 'copy')
     assert [field.get('level') for field in fields(folder, 'copy')] == [19, 7, None]
     assert loaderx.json('verify', 'copy')['intact'] is True
@@ -87,7 +90,9 @@ def test_an_import_of_too_few_values_warns(loaderx, folder, texts):
     assert done.returncode == 0 and not (folder / 'd' / 'x.dict').exists()
     assert (b"warning: d: field 'x' has no dictionary yet" in done.stderr
             and b'11264000 bytes of values, but this one has appended 800000' in done.stderr)
+    assert 'zstd, no dictionary yet  ' in loaderx.text('stat', 'd')
     loaderx.text('train', 'd', '--field', 'x')    # what the warning suggests
+    assert 'zstd, dictionary  ' in loaderx.text('stat', 'd')
     loaderx.text('copy', 'd', 'copy')
     assert stored(loaderx, 'copy') < stored(loaderx, 'd') / 2
 
