@@ -235,6 +235,17 @@ def to_json(value: Any, name: str) -> bytes:
         raise kind(f'field {name!r}: the value is not JSON: {error}') from None
 
 
+def _count_axes(value: Any) -> Optional[int]:
+    """Return the number of axes of an array, or of lists as deep as their first items; None if that
+    does not tell a value of one record from a list of values."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.ndim if value.dtype.kind != 'O' else None
+    if isinstance(value, (list, tuple)) and value:
+        inner = _count_axes(value[0])
+        return None if inner is None else 1 + inner
+    return 0 if isinstance(value, _PLAIN) else None
+
+
 def broadcast_record(value: Any, type_name: str, shape: _Shape, name: str, count: int) -> Any:
     """Repeat the value of a single record `count` times; return any other value unchanged."""
     if type_name in BYTE_STRINGS:
@@ -244,11 +255,8 @@ def broadcast_record(value: Any, type_name: str, shape: _Shape, name: str, count
         elif type_name == 'json':
             alone = (*alone, str, dict, bool, int, float)
         return [value] * count if isinstance(value, alone) else value
-    if isinstance(value, (np.generic, np.ndarray)):
-        is_alone = value.ndim == len(shape) and value.dtype.kind != 'O'
-    else:
-        is_alone = shape == () and isinstance(value, _PLAIN)
-    if not is_alone:
+    value = to_array(value, f'field {name!r}')
+    if _count_axes(value) != len(shape):
         return value
     array = convert_record(value, type_name, shape, name)[0]
     if shape[:1] == (None,):

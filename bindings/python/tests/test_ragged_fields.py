@@ -103,6 +103,31 @@ def test_values_are_taken_in_many_forms(tmp_path):
     assert [x if x is None else x.tolist() for x in lx.open(tmp_path / 'd')['x'][:]] == expected
 
 
+@pytest.mark.parametrize('shape, value', [
+    ((None,), [7, 8]), ((None,), (7,)), ((None, 2), [[7, 8], [9, 9]]), ((2,), [7, 8]),
+    ((2, 1), [np.array([7], np.int16), [8]])])
+def test_a_list_is_the_value_of_all_records(tmp_path, shape, value):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int16', shape)}) as writer:
+        writer.extend(x=[value] * 4)
+        writer[1:4] = {'x': np.zeros_like(np.asarray(value, np.int16))}
+        writer[1:3] = {'x': value}
+        writer[[3]] = {'x': [value]}    # a list of values
+        with pytest.raises(ValueError):
+            writer[1:4] = {'x': [value]}
+    values = np.asarray(value).tolist()
+    assert [x.tolist() for x in lx.open(tmp_path / 'd')['x'][:]] == [values] * 4
+
+
+def test_lists_without_numbers_are_values_of_records(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int16', (None,))}) as writer:
+        writer.extend(x=[[1], [2]])
+        writer[[0]] = {'x': [[]]}
+        writer[[1]] = {'x': [None]}
+        with pytest.raises(ValueError, match='the number of values is 0, but the number of ind'):
+            writer[:] = {'x': []}
+    assert same(lx.open(tmp_path / 'd')['x'][:], [np.zeros(0, np.int16), None])
+
+
 @pytest.mark.parametrize('value, error, message', [
     ([[1, 2, 3]], ValueError, r"records of shape \(None, 2\), not \(1, 3\)"),
     ([1, 2], ValueError, r"records of shape \(None, 2\), not \(2,\)"),
