@@ -34,7 +34,9 @@ typedef enum lx_verify_policy {
 
 /**
  * How a reader handles a damaged value. A value is damaged if its entry, checksum or compressed
- * stream is invalid, or if its file is missing.
+ * stream is invalid, or if its file is missing. Readers do not check the UTF-8 or JSON of a value
+ * with a valid checksum, which only a faulty writer can have stored: lx_dataset_verify() and
+ * lx_dataset_probe() do.
  */
 typedef enum lx_damage_policy {
     LX_DAMAGE_RAISE = 0, /**< The call fails with #LX_ERR_CORRUPT; the default. */

@@ -305,7 +305,7 @@ static PyMethodDef dataset_methods[] = {
      "    values."},
     {"probe", FAST lxpy_dataset_probe, METH_FASTCALL | METH_KEYWORDS,
      "probe($self, indices, fields=None)\n--\n\n"
-     "Find damaged records by verifying checksums and decompressing values.\n\n"
+     "Find damaged records by verifying checksums, text and JSON, and decompressing values.\n\n"
      "The check does not depend on the `verify` option of the dataset.\n\n"
      "Parameters\n"
      "----------\n"

@@ -247,8 +247,10 @@ class Loader:
         returning the batch, and the following call continues with the next batch. 'skip': the batch
         omits the record; a batch without a readable record repeats the next readable record of the
         epoch, and ``batch.real`` marks it. 'zeros': zeros replace the values that cannot be read.
-        ``stats()['damaged']`` counts the damaged records. If the dataset itself was opened with
-        ``on_damage='zeros'``, it reports no damage to the loader.
+        ``stats()['damaged']`` counts the damaged records. Text or JSON that is invalid although its
+        checksum is valid is returned as stored; only `Dataset.verify` and `Dataset.probe` find it.
+        If the dataset itself was opened with ``on_damage='zeros'``, it reports no damage to the
+        loader.
     missing : {'raise', 'zeros', 'mask'}, number, array or dict
         What to do with missing values, which only datasets have. 'raise': the loader is not created
         if a record of the source has no value in a field that the loader reads; ValueError names
