@@ -36,8 +36,8 @@ static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rul
                        "the value has %u bytes and is not compressed, but only %u bytes are stored",
                        entry->logical, entry->physical);
     /* Bound the length, so that a small payload cannot make a reader allocate gigabytes. */
-    uint32_t ratio_max = rules->codec != NULL ? rules->codec->ratio_max : 0;
-    if (ratio_max != 0 && entry->logical / ratio_max > entry->physical)
+    uint64_t ratio_max = rules->codec != NULL ? rules->codec->ratio_max : 0;
+    if (ratio_max != 0 && entry->logical > ratio_max * entry->physical)
         return lx_fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot decompress to %u bytes",
                        entry->physical, entry->logical);
     return LX_OK;
