@@ -350,8 +350,10 @@ def test_accepts_samplers_of_torch(kind, batch, drop_last, skip):
 def test_is_a_batch_sampler_of_torch():
     skipping = SkipBatchSampler(data.BatchSampler(range(10), 3, False), 2)
     assert isinstance(skipping, data.BatchSampler) and isinstance(skipping, data.Sampler)
-    loader = data.DataLoader(range(10), batch_sampler=skipping)
-    assert [batch.tolist() for batch in loader] == [[6, 7, 8], [9]] and len(loader) == 2
+    import loaderx.torch as lt
+    for module in data, lt:
+        loader = module.DataLoader(range(10), batch_sampler=skipping)
+        assert [batch.tolist() for batch in loader] == [[6, 7, 8], [9]] and len(loader) == 2
     again = pickle.loads(pickle.dumps(skipping))
     assert list(again) == list(copy.copy(skipping)) == [[6, 7, 8], [9]]
 

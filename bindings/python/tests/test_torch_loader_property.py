@@ -2,6 +2,7 @@
 """loaderx.torch.DataLoader has the results, warnings and errors of torch's, for any arguments."""
 
 import inspect
+import itertools
 
 import pytest
 
@@ -106,6 +107,67 @@ def test_matches_torch_for_exclusive_arguments(stored, kind, chosen):
     drawn = {name: chosen.draw(KNOWN[name], name) for name in names}
     dataset = choose(kind, stored)
     assert same(run(lt, dataset, drawn), run(data, dataset, drawn))
+
+
+def make_batch_sampler(base, body, has_options, sampler, generator):
+    """Make an object of a user's subclass of BatchSampler; its options may not be set."""
+    class Own(base):
+        def __init__(self):
+            if has_options or body != 'own':
+                super().__init__(sampler, 3, False)
+            self.inner = sampler
+
+        def __iter__(self):
+            if body == 'own':
+                numbers = list(self.inner)
+                yield from (numbers[first:first + 4] for first in range(2, len(numbers), 5))
+            elif body == 'grows':
+                for first in range(0, len(self.sampler), 11):
+                    yield [first] * self.batch_size
+                    self.batch_size += 1
+            elif body == 'drops last':
+                self.drop_last = True
+                yield from super().__iter__()
+            elif body == 'other sampler':
+                self.sampler = data.RandomSampler(range(9), generator=generator)
+                yield from super().__iter__()
+            else:
+                yield from (batch[::-1] for batch in super().__iter__() if batch[0] % 3)
+
+        def __len__(self):
+            return 5
+
+    return Own()
+
+
+@SETTINGS
+@given(st.sampled_from([data, lt]), st.sampled_from([data, lt]), st.booleans(),
+       st.sampled_from(['own', 'grows', 'drops last', 'other sampler', 'selects']),
+       st.sampled_from(['pairs', 'stored']), st.sampled_from([0, 0, 0, 0, 2]), st.booleans(),
+       st.integers(0, 4))
+def test_subclasses_of_batch_samplers(stored, base, inner, has_options, body, kind, workers, random,
+                                      cut):
+    def make(module, **more):
+        torch.manual_seed(7)
+        generator = torch.Generator().manual_seed(8)
+        sampler = (inner.RandomSampler(range(RECORDS), generator=generator) if random
+                   else inner.SequentialSampler(range(RECORDS)))
+        own = make_batch_sampler(base.BatchSampler, body, has_options, sampler, generator)
+        return module.DataLoader(choose(kind, stored), batch_sampler=own, num_workers=workers,
+                                 **more)
+
+    def run(loader):
+        return [len(loader), *([list(loader), streams(loader)] for _ in range(2))]
+
+    expected = run(make(data))
+    assert same(run(make(lt, workers='threads')), expected)
+
+    saved = make(lt, workers='threads')
+    assert repr(saved).startswith('<loaderx.torch.DataLoader of ')
+    batches = list(itertools.islice(saved, min(cut, len(expected[1][0]))))
+    resumed = make(lt, workers='threads')
+    resumed.load_state_dict(saved.state_dict())
+    assert same(batches + list(resumed), expected[1][0])
 
 
 @pytest.mark.parametrize('kind_of_workers', ['threads', 'processes'])

@@ -129,6 +129,54 @@ def test_replays_a_sampler_without_a_state():
     assert len(list(second)) == 4
 
 
+@pytest.mark.parametrize('workers', [0, 2])
+@pytest.mark.parametrize('inside', [False, True])
+def test_replays_a_subclass_of_a_sampler_of_ours(workers, inside):
+    class Own(lt.DistributedSampler):
+        def __iter__(self):
+            for index in super().__iter__():    # begins only with the first index
+                yield index
+
+    def make(epoch):
+        sampler = Own(range(RECORDS), num_replicas=2, rank=1)
+        sampler.set_epoch(epoch)
+        more = ({'batch_sampler': lt.BatchSampler(sampler, 3, False)} if inside
+                else {'batch_size': 3, 'sampler': sampler})
+        return lt.DataLoader(Pairs(), num_workers=workers, workers='threads', **more), sampler
+
+    first, sampler = make(0)
+    list(first)
+    sampler.set_epoch(1)
+    iterator = iter(first)
+    next(iterator), next(iterator)
+    state = through_json(first.state_dict())
+    second, _ = make(1)
+    second.load_state_dict(state)
+    assert same(list(second), list(iterator))
+
+
+def test_uses_the_state_of_a_subclass_that_defines_it():
+    class Own(lt.SequentialSampler):
+        first = 0
+
+        def __iter__(self):
+            for self.first in range(self.first, len(self)):
+                yield self.first
+            self.first = 0
+
+        def state_dict(self):
+            return {'first': self.first + 1}
+
+        def load_state_dict(self, state):
+            self.first = state['first']
+
+    loaders = [lt.DataLoader(Pairs(), 3, sampler=Own(range(RECORDS))) for _ in range(2)]
+    iterator = iter(loaders[0])
+    next(iterator)
+    loaders[1].load_state_dict(through_json(loaders[0].state_dict()))
+    assert same(list(loaders[1]), list(iterator))
+
+
 def test_keeps_the_state_of_a_second_generator():
     def make():
         own, other = (torch.Generator().manual_seed(seed) for seed in (3, 4))

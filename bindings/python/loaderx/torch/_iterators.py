@@ -12,6 +12,7 @@ from torch.utils.data import _utils
 
 from .._states import VERSION, check, checksum, differs, is_same, number
 from ..errors import CorruptError
+from ._batches import BatchSampler
 from ._iterations import Stateful
 from ._states import pack, unpack
 from ._streams import check_streams, is_stateful, own_state
@@ -266,8 +267,11 @@ class Iterator:
 
 
 def _options_of(sampler: Any) -> Any:
-    """Return what determines the batches of torch's or this module's BatchSampler."""
-    if not isinstance(sampler, data.BatchSampler):
+    """Return what determines the batches of torch's or this module's BatchSampler.
+
+    A subclass may have no options, or change them itself.
+    """
+    if type(sampler) not in (data.BatchSampler, BatchSampler):
         return None
     return sampler.batch_size, sampler.drop_last, id(sampler.sampler)
 

@@ -86,14 +86,16 @@ class DataLoader(data.DataLoader[T]):
 
     **Changes** to ``loader.batch_sampler`` (`batch_size`, `drop_last` or `sampler`) take effect in
     the next pass; a pass that is under way raises RuntimeError, because batches may have been read
-    ahead.
+    ahead. A class derived from BatchSampler may change its own attributes at any time.
 
     **State.** ``state_dict()`` returns the position of the latest iterator, and
     ``load_state_dict()`` makes the next ``iter()`` continue there, with any number of workers.
     Samplers of torch and of this module are moved to the position directly. So is a custom sampler
-    that has these two methods; any other sampler is iterated again up to the position. If the
-    dataset, or the iterator of an iterable dataset, has these methods, the state of each worker is
-    kept, too; the number of workers must then be the same, as with any iterable dataset.
+    that has these two methods; any other sampler is iterated again up to the position, so it must
+    yield the same indices again. A class derived from one of our samplers with its own ``__iter__``
+    is iterated again, too, unless it also defines these two methods. If the dataset, or the
+    iterator of an iterable dataset, has these methods, the state of each worker is kept, too; the
+    number of workers must then be the same, as with any iterable dataset.
 
     Parameters
     ----------
@@ -226,7 +228,7 @@ class DataLoader(data.DataLoader[T]):
         if self._is_iterable():
             return f'<loaderx.torch.DataLoader of {source}{sizes}: at batch {batches}>'
         given = self._wrap_sampler()
-        sampler = given.sampler if isinstance(given, data.BatchSampler) else given
+        sampler = getattr(given, 'sampler', given)    # some batch samplers have none
         order = repr(sampler) if isinstance(sampler, Order) else type(sampler).__name__
         ranks = getattr(sampler, 'num_replicas', 1)
         rank = '' if ranks == 1 else f', rank {sampler.rank} of {ranks}'

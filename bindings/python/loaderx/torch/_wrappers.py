@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Type
+from typing import Any, Dict, Iterator, Type
 
 from torch.utils import data
 
@@ -13,6 +13,8 @@ from ._samplers import (DistributedSampler, RandomSampler, SequentialSampler,
                         SubsetRandomSampler, WeightedRandomSampler)
 
 __all__ = ['wrap']
+
+_PACKAGE = __name__.rpartition('.')[0]
 
 # The attributes of the wrapper itself. The wrapper shares all other attributes with the sampler.
 _OWN = ('_current', '_pending', '_known')
@@ -32,6 +34,32 @@ _WRAPPERS: Dict[Type[Any], Type[Any]] = {
 }
 
 
+class _Opaque:
+    """A user's subclass of a sampler of this package, whose passes only its own code knows."""
+
+    def __init__(self, sampler: Any) -> None:
+        self._sampler = sampler
+        if type(sampler).state_dict is not Stateful.state_dict:
+            self.state_dict = sampler.state_dict
+            self.load_state_dict = sampler.load_state_dict
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._sampler)
+
+    def __len__(self) -> int:
+        return len(self._sampler)
+
+
+def _is_opaque(sampler: Any) -> bool:
+    """Return whether a subclass defines the passes of a sampler of this package."""
+    if not isinstance(sampler, Stateful):
+        return False
+    method = getattr(type(sampler), '__iter__', None)
+    if not getattr(method, '__module__', '').startswith(_PACKAGE):
+        return True
+    return isinstance(sampler, BatchSampler) and _is_opaque(sampler.sampler)
+
+
 def wrap(sampler: Any) -> Any:
     """Return a sampler that yields the same indices as `sampler`, resumable if possible.
 
@@ -39,6 +67,8 @@ def wrap(sampler: Any) -> Any:
     """
     if type(sampler) is data.BatchSampler:
         return BatchSampler(wrap(sampler.sampler), sampler.batch_size, sampler.drop_last)
+    if _is_opaque(sampler):
+        return _Opaque(sampler)
     kind = _WRAPPERS.get(type(sampler))
     if kind is None or isinstance(sampler, Stateful):
         return sampler
