@@ -272,8 +272,8 @@ static lx_status repeat_record(lx_loader *loader, lx_source *source, lx_batch *b
         return status;
     lx_error_clear(error);
     return lx_fail(error, status,
-                   "all records of an epoch are damaged: repair the dataset, or set damage_policy "
-                   "to zeros");
+                   "all records of an epoch are damaged: repair the dataset, or let zeros replace "
+                   "damaged values");
 }
 
 /** Pads a batch that has no readable record with a repeated record, so that all ranks take the same

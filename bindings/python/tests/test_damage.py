@@ -210,6 +210,17 @@ def test_a_loader_of_damaged_fields_alone_skips_by_field(path):
         assert [len(batch['label']) for batch in loader] == [N]
 
 
+def test_a_loader_that_can_read_no_record_says_what_to_do(tmp_path):
+    with lx.create(tmp_path / 'd', {'data': FIELDS['data']}) as writer:
+        writer.extend(data=DATA[:1])
+    corrupt(tmp_path / 'd', DATA[0].tobytes())
+    with pytest.raises(lx.CorruptError, match='all records of an epoch are damaged: repair the '
+                       'dataset, or let zeros replace damaged values$'):
+        next(lx.Loader(tmp_path / 'd', on_damage='skip'))
+    loader = lx.Loader(tmp_path / 'd', on_damage='zeros')
+    assert not next(loader)['data'].any()
+
+
 # ---- copies
 
 
