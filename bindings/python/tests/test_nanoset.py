@@ -443,13 +443,25 @@ def test_rejects_tokens_outside_the_vocabulary(tmp_path):
     ({'datatrove': 1}, TypeError, 'datatrove'),
     ({'vocab_size': 0}, ValueError, 'vocab'),
     ({'out': 'jax'}, ValueError, 'out must be'),
-    ({'use_cache': True}, TypeError, 'use_cache'),
+    ({'use_cache': 1}, TypeError, 'use_cache'),
+    ({'cache': True}, TypeError, 'cache'),
 ])
 def test_rejects_invalid_arguments_by_name(two, changed, error, word):
     arguments = {'dataset_folders': two[0], 'sequence_length': 16, 'token_size': 2,
              'train_split_num_samples': 300}
     with pytest.raises(error, match=word):
         Nanoset(**{**arguments, **changed})
+
+
+def test_accepts_the_cache_of_nanotron_which_changes_nothing(two, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob('*'))
+    made = [Nanoset(two[0], 16, 2, 300, None, 5, *more) for more in [(), (True,), (False,)]]
+    made.append(pickle.loads(pickle.dumps(Nanoset(two[0], 16, 2, 300, random_seed=5,
+                                                  use_cache=True))))
+    for nanoset in made[1:]:
+        same(got(nanoset, range(300)), got(made[0], range(300)))
+    assert sorted(tmp_path.rglob('*')) == before
 
 
 def test_rejects_indices_out_of_range(two):
