@@ -4,6 +4,7 @@
 import os
 import pathlib
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def test_reads_a_view_of_contiguous_records(view):
     (np.zeros(5, dtype='>i4'), ValueError),
     (np.array(3), ValueError),
     (np.array(['a', 'b']), TypeError),
-    (np.array([None, 1]), TypeError),
+    (np.array(['a', 'b'], object), TypeError),
     (np.zeros(3, dtype=[('a', 'i4')]), TypeError),
     (np.zeros(3, dtype='datetime64[h]'), TypeError),
 ])
@@ -102,6 +103,32 @@ def test_npdataset_is_like_an_array(tmp_path):
     assert '20' in repr(dataset)
     with pytest.raises(IndexError):
         dataset[20]
+
+
+def test_npdataset_of_a_tensor_shares_its_memory():
+    torch = pytest.importorskip('torch')
+    tensor = torch.arange(6).reshape(3, 2)
+    dataset = lx.NPDataset(tensor)
+    tensor[1, 1] = 70
+    assert dataset[1].tolist() == [2, 70] and dataset.shape == (3, 2)
+    assert np.array_equal(read(dataset)['data'], tensor.numpy())
+    assert np.array_equal(pickle.loads(pickle.dumps(dataset)).array, tensor.numpy())
+    with pytest.raises(TypeError, match=r'array: .*requires grad'):
+        lx.NPDataset(torch.zeros(2, requires_grad=True))
+    with pytest.raises(TypeError, match='a path, a NumPy array or a tensor, not list'):
+        lx.NPDataset([1, 2])
+
+
+@pytest.mark.parametrize('source, name', [
+    ([{'x': 1}, {'x': 2}, {'x': None}, {'x': None}], "source['x']"),
+    ([{'x': np.zeros(2)}, {'x': np.zeros(2)}, {'x': None}], "source['x']"),
+    ({'x': np.array([1, 2, None])}, "source['x']"),
+    (np.array([1, 2, None]), 'source'),
+])
+def test_names_the_first_record_without_a_value(source, name):
+    words = f'{name} has no value in record 2: leave out such records'
+    with pytest.raises(ValueError, match=f'^{re.escape(words)}'):
+        lx.Loader(source)
 
 
 def test_in_and_comparisons_never_silently_compare_objects(tmp_path):
@@ -149,7 +176,7 @@ def test_tables_and_tensors(tmp_path):
         lx.Loader('nix.npz')
     with pytest.raises(ValueError, match='record 1 of source'):
         lx.Loader([{'x': 1}, {'y': 2}])
-    with pytest.raises(TypeError, match=r"source\['x'\] has the dtype object"):
+    with pytest.raises(ValueError, match=r"source\['x'\] has no value in record 1"):
         lx.Loader([{'x': 1}, {'x': None}])
 
 
@@ -170,7 +197,7 @@ def test_a_dataframe():
     frame = pandas.DataFrame({'x': [1., 2.], 'y': pandas.array([3, 4], dtype='Int64')})
     got = read(frame)
     assert got['x'].tolist() == [1, 2] and got['y'].tolist() == [3, 4]
-    with pytest.raises(TypeError, match='dtype object'):
+    with pytest.raises(ValueError, match=r"source\['y'\] has no value in record 1"):
         lx.Loader(frame.assign(y=pandas.array([3, None], dtype='Int64')))
 
 

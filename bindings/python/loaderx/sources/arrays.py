@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .._tables import to_array
+from .._tables import is_tensor, to_array
 from .records import Concatenable, positions_of
 from .compared import ComparedByValue
 
@@ -23,8 +23,9 @@ class NPDataset(ComparedByValue, Concatenable):
 
     Parameters
     ----------
-    array : path or numpy.ndarray
-        The path of an .npy file, which is memory-mapped, or an array, which is not copied.
+    array : path, numpy.ndarray or torch.Tensor
+        The path of an .npy file, which is memory-mapped; or an array, or a tensor in CPU memory,
+        which is not copied.
 
     Examples
     --------
@@ -41,8 +42,10 @@ class NPDataset(ComparedByValue, Concatenable):
         if isinstance(array, (str, bytes, os.PathLike)):
             self._path = os.path.abspath(os.fsdecode(array))
             array = np.load(self._path, mmap_mode='r', allow_pickle=False)
+        array = to_array(array, 'array') if is_tensor(array) else array
         if not isinstance(array, np.ndarray):
-            raise TypeError(f'array must be a path or a NumPy array, not {type(array).__name__}')
+            raise TypeError('array must be a path, a NumPy array or a tensor, not '
+                            f'{type(array).__name__}')
         if array.ndim == 0:
             raise ValueError('array is a scalar: pass an array with one record per '
                              'index of its first axis')

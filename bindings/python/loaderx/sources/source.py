@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -28,6 +28,8 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
         raise ValueError(f'{name} is a scalar: pass an array with one record per index '
                          'of its first axis')
     name_of_type = array_type(array.dtype)
+    if array.dtype == object:
+        _check_present(array, name)
     if name_of_type is None:
         raise TypeError(f'{name} has the dtype {array.dtype}, which cannot be loaded')
     if not array.dtype.isnative:
@@ -40,6 +42,21 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
             f'{name} has records that are not contiguous: use numpy.ascontiguousarray()'
         )
     return _core.source_array(array, name_of_type)
+
+
+def _check_present(values: Iterable[Any], name: str) -> None:
+    """Raise an error if a value is None, or the NA or NaT of pandas."""
+    for i, value in enumerate(values):
+        if value is None or type(value).__name__ in ('NAType', 'NaTType'):
+            raise ValueError(f'{name} has no value in record {i}: leave out such records, replace '
+                             'their values, or create a dataset, whose values may be missing')
+
+
+def _to_array(column: Any, name: str) -> np.ndarray[Any, Any]:
+    """Return a column of a table as an array."""
+    if isinstance(column, (list, tuple)):
+        _check_present(column, name)
+    return np.asarray(to_array(column, name))
 
 
 def _core_of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
@@ -118,8 +135,7 @@ def _columns(source: Any, what: str) -> Optional[Dict[str, Any]]:
     columns = find_columns(source, what)
     if columns is None:
         return None
-    return {name: np.asarray(to_array(column, f'{what}[{name!r}]'))
-            for name, column in columns.items()}
+    return {name: _to_array(column, f'{what}[{name!r}]') for name, column in columns.items()}
 
 
 def core_of(source: Any, what: str) -> Tuple[_core.Source, bool]:
