@@ -23,7 +23,7 @@ PyObject *lxpy_writer_append(PyObject *object, PyObject *args, PyObject *kwargs)
     lxpy_writer *self = (lxpy_writer *)object;
     lxpy_field_values parsed;
     PyObject *casting, *result = NULL;
-    if (lxpy_casting_take(self->state, self->schema, args, &kwargs, &casting) < 0)
+    if (lxpy_casting_take(self->state, self->schema, args, 0, &kwargs, &casting) < 0)
         return NULL;
     PyObject *named = lxpy_field_values_names("append", args, 0, kwargs);
     if (lxpy_field_values_record(&parsed, self->state, self->schema, named, casting,
@@ -101,7 +101,7 @@ PyObject *lxpy_writer_extend(PyObject *object, PyObject *args, PyObject *kwargs)
         result = extend_arrow(self, exported, kwargs);
     Py_DECREF(exported);
     if (exported != Py_None ||
-        lxpy_casting_take(self->state, self->schema, args, &kwargs, &casting) < 0)
+        lxpy_casting_take(self->state, self->schema, args, 0, &kwargs, &casting) < 0)
         return result;
     PyObject *columns = columns_of(self, args);
     PyObject *named = columns != NULL ? lxpy_field_values_names("extend", columns, 0, kwargs)

@@ -19,7 +19,8 @@ static int modify_record(lxpy_writer *self, uint64_t index, const lxpy_field_val
     return -1;
 }
 
-static int modify_one(lxpy_writer *self, PyObject *key, PyObject *named, uint64_t length)
+static int modify_one(lxpy_writer *self, PyObject *key, PyObject *named, PyObject *casting,
+                      uint64_t length)
 {
     uint64_t index;
     lxpy_field_values parsed;
@@ -27,7 +28,7 @@ static int modify_one(lxpy_writer *self, PyObject *key, PyObject *named, uint64_
         Py_DECREF(named);
         return -1;
     }
-    int result = lxpy_field_values_record(&parsed, self->state, self->schema, named, Py_None,
+    int result = lxpy_field_values_record(&parsed, self->state, self->schema, named, casting,
                                           LXPY_SOME_FIELDS);
     if (result == 0)
         result = modify_record(self, index, &parsed);
@@ -52,7 +53,8 @@ static int modify_columns(lxpy_writer *self, const lxpy_indices *indices,
     return -1;
 }
 
-static int modify_several(lxpy_writer *self, PyObject *key, PyObject *named, uint64_t length)
+static int modify_several(lxpy_writer *self, PyObject *key, PyObject *named, PyObject *casting,
+                          uint64_t length)
 {
     lxpy_indices indices;
     lxpy_field_values parsed;
@@ -60,7 +62,7 @@ static int modify_several(lxpy_writer *self, PyObject *key, PyObject *named, uin
         Py_DECREF(named);
         return -1;
     }
-    int result = lxpy_field_values_broadcast(&parsed, self->state, self->schema, named,
+    int result = lxpy_field_values_broadcast(&parsed, self->state, self->schema, named, casting,
                                              indices.count);
     if (result == 0)
         result = modify_columns(self, &indices, &parsed);
@@ -70,15 +72,15 @@ static int modify_several(lxpy_writer *self, PyObject *key, PyObject *named, uin
 }
 
 /** Modifies the records that @p key selects. Takes the reference to @p named. */
-static int modify(lxpy_writer *self, PyObject *key, PyObject *named)
+static int modify(lxpy_writer *self, PyObject *key, PyObject *named, PyObject *casting)
 {
     uint64_t length;
     if (lxpy_writer_check_change(self) < 0 || lxpy_writer_length(self, &length) < 0) {
         Py_DECREF(named);
         return -1;
     }
-    return lxpy_is_index(self->state, key) ? modify_one(self, key, named, length)
-                                           : modify_several(self, key, named, length);
+    return lxpy_is_index(self->state, key) ? modify_one(self, key, named, casting, length)
+                                           : modify_several(self, key, named, casting, length);
 }
 
 int lxpy_writer_assign(PyObject *object, PyObject *key, PyObject *values)
@@ -95,7 +97,7 @@ int lxpy_writer_assign(PyObject *object, PyObject *key, PyObject *values)
         return -1;
     }
     PyObject *named = PyDict_Copy(values);
-    return named != NULL ? modify((lxpy_writer *)object, key, named) : -1;
+    return named != NULL ? modify((lxpy_writer *)object, key, named, Py_None) : -1;
 }
 
 PyObject *lxpy_writer_modify(PyObject *object, PyObject *args, PyObject *kwargs)
@@ -104,10 +106,15 @@ PyObject *lxpy_writer_modify(PyObject *object, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_TypeError, "modify() requires one or more indices");
         return NULL;
     }
-    PyObject *named = lxpy_field_values_names("modify", args, 1, kwargs);
-    if (named == NULL || modify((lxpy_writer *)object, PyTuple_GET_ITEM(args, 0), named) < 0)
+    lxpy_writer *self = (lxpy_writer *)object;
+    PyObject *casting;
+    if (lxpy_casting_take(self->state, self->schema, args, 1, &kwargs, &casting) < 0)
         return NULL;
-    Py_RETURN_NONE;
+    PyObject *named = lxpy_field_values_names("modify", args, 1, kwargs);
+    int result = named != NULL ? modify(self, PyTuple_GET_ITEM(args, 0), named, casting) : -1;
+    Py_DECREF(casting);
+    Py_XDECREF(kwargs);
+    return result == 0 ? Py_NewRef(Py_None) : NULL;
 }
 
 /* --------------------------------------------------------------------- truncate */

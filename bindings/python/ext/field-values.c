@@ -27,15 +27,15 @@ PyObject *lxpy_field_values_names(const char *function, PyObject *args, Py_ssize
 static const char *const castings[] = {"no", "equiv", "safe", "same_kind", "unsafe", NULL};
 
 int lxpy_casting_take(lxpy_state *state, const lxpy_schema *schema, PyObject *args,
-                      PyObject **kwargs, PyObject **casting)
+                      Py_ssize_t first, PyObject **kwargs, PyObject **casting)
 {
     PyObject *name = LXPY(state, CASTING);
     PyObject *given = *kwargs != NULL ? PyDict_GetItemWithError(*kwargs, name) : NULL;
     int ignored;
     *casting = Py_NewRef(Py_None);
     Py_XINCREF(*kwargs);
-    if (given == NULL ||
-        (PyTuple_GET_SIZE(args) == 0 && PyDict_GetItemWithError(schema->positions, name) != NULL))
+    if (given == NULL || (PyTuple_GET_SIZE(args) == first &&
+                          PyDict_GetItemWithError(schema->positions, name) != NULL))
         return 0;
     Py_SETREF(*casting, Py_NewRef(given));
     Py_SETREF(*kwargs, PyDict_Copy(*kwargs));
@@ -189,15 +189,17 @@ int lxpy_field_values_columns(lxpy_field_values *parsed, lxpy_state *state, lxpy
 }
 
 /** Uses loaderx.values to repeat the value of one record for a column. */
-static int broadcast(lxpy_field_values *parsed, lxpy_state *state, uint64_t records)
+static int broadcast(lxpy_field_values *parsed, lxpy_state *state, PyObject *casting,
+                     uint64_t records)
 {
     for (size_t i = 0; i < parsed->count; i++) {
         const lxpy_field *field = &parsed->schema->fields[parsed->fields[i]];
         PyObject *value = value_of(parsed, i);
         PyObject *column = value != NULL
-                               ? PyObject_CallFunction(LXPY(state, BROADCAST_RECORD), "OOOOK",
+                               ? PyObject_CallFunction(LXPY(state, BROADCAST_RECORD), "OOOOKO",
                                                        value, field->type_name, field->shape,
-                                                       field->name, (unsigned long long)records)
+                                                       field->name, (unsigned long long)records,
+                                                       casting)
                                : NULL;
         int result = column != NULL ? PyDict_SetItem(parsed->named, field->name, column) : -1;
         Py_XDECREF(column);
@@ -208,10 +210,10 @@ static int broadcast(lxpy_field_values *parsed, lxpy_state *state, uint64_t reco
 }
 
 int lxpy_field_values_broadcast(lxpy_field_values *parsed, lxpy_state *state, lxpy_schema *schema,
-                                PyObject *named, uint64_t records)
+                                PyObject *named, PyObject *casting, uint64_t records)
 {
     if (find_fields(parsed, schema, named, LXPY_SOME_FIELDS) < 0 ||
-        broadcast(parsed, state, records) < 0 || take_columns(parsed, state, Py_None) < 0)
+        broadcast(parsed, state, casting, records) < 0 || take_columns(parsed, state, casting) < 0)
         return -1;
     if (parsed->records == LX_NONE || parsed->records == records)
         return 0;

@@ -20,13 +20,14 @@ typedef struct lxpy_field_values {
 /**
  * Takes the argument @c casting from the keywords of a call. The keyword is an argument rather than
  * the value of a field, unless the values are passed as keywords and a field has this name.
+ * @param         first    The index in @p args of the dict of values, if it is given.
  * @param[in,out] kwargs   The keywords, borrowed or NULL; replaced with a new reference, without
  *                         the argument.
  * @param[out]    casting  A new reference to the name of a casting rule, or to None.
  * @return 0, or -1 with an exception set and both references NULL.
  */
 int lxpy_casting_take(lxpy_state *state, const lxpy_schema *schema, PyObject *args,
-                      PyObject **kwargs, PyObject **casting);
+                      Py_ssize_t first, PyObject **kwargs, PyObject **casting);
 
 /** The fields that must have values. */
 typedef enum lxpy_which { LXPY_ALL_FIELDS, LXPY_SOME_FIELDS } lxpy_which;
@@ -53,7 +54,7 @@ int lxpy_field_values_columns(lxpy_field_values *parsed, lxpy_state *state, lxpy
 
 /** Converts the values of @p records records; a value of one record is repeated for all of them. */
 int lxpy_field_values_broadcast(lxpy_field_values *parsed, lxpy_state *state, lxpy_schema *schema,
-                                PyObject *named, uint64_t records);
+                                PyObject *named, PyObject *casting, uint64_t records);
 
 /** Releases all memory and references. */
 void lxpy_field_values_clear(lxpy_field_values *parsed);

@@ -269,7 +269,7 @@ static PyMethodDef writer_methods[] = {
      "Fields are matched by name. If `dataset` lacks a field, the field is missing in the copies.\n"
      "Fields that this dataset lacks are not copied."},
     {"modify", KEYWORDS lxpy_writer_modify, METH_VARARGS | METH_KEYWORDS,
-     "modify($self, index, values=None, /, **named)\n--\n\n"
+     "modify($self, index, values=None, /, *, casting=None, **named)\n--\n\n"
      "Replace values of one or several records, like ``w[index] = values``.\n\n"
      "Parameters\n"
      "----------\n"
@@ -279,6 +279,8 @@ static PyMethodDef writer_methods[] = {
      "    For one record, the value of each field to change, as for `append`. For several\n"
      "    records, an array or list for each field, as for `extend`, or a single value for all\n"
      "    records.\n"
+     "casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional\n"
+     "    See `append`.\n"
      "**named\n"
      "    The same values, as keyword arguments."},
     {"delete", lxpy_writer_delete, METH_O,

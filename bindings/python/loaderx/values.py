@@ -98,7 +98,7 @@ def _cast(array: _Array, dtype: np.dtype[Any], typed: bool, name: str, casting: 
     if typed:
         raise TypeError(f'field {name!r}: {array.dtype.name} cannot always be converted to '
                         f'{dtype.name} without loss: use astype(), or the argument casting of '
-                        'append() and extend()')
+                        'append(), extend() and modify()')
     if target in 'bM' or (source in 'fc' and _KINDS.index(source) > _KINDS.index(target)):
         raise TypeError(f'field {name!r}: {array.dtype.name} cannot be converted to {dtype.name}')
     if target in 'iu':
@@ -246,7 +246,8 @@ def _count_axes(value: Any) -> Optional[int]:
     return 0 if isinstance(value, _PLAIN) else None
 
 
-def broadcast_record(value: Any, type_name: str, shape: _Shape, name: str, count: int) -> Any:
+def broadcast_record(value: Any, type_name: str, shape: _Shape, name: str, count: int,
+                     casting: Any) -> Any:
     """Repeat the value of a single record `count` times; return any other value unchanged."""
     if type_name in BYTE_STRINGS:
         alone: Tuple[type, ...] = (bytes, bytearray, memoryview)
@@ -258,7 +259,7 @@ def broadcast_record(value: Any, type_name: str, shape: _Shape, name: str, count
     value = to_array(value, f'field {name!r}')
     if _count_axes(value) != len(shape):
         return value
-    array = convert_record(value, type_name, shape, name)[0]
+    array = convert_record(value, type_name, shape, name, casting)[0]
     if shape[:1] == (None,):
         repeated: List[_Array] = [array] * count
         return repeated

@@ -233,8 +233,26 @@ def test_rejects_other_casting_rules(tmp_path, casting, error):
             with pytest.raises(error, match="casting must be 'no', 'equiv'.*'unsafe', not"):
                 getattr(writer, method)(x=values[0], n=values[1], casting=casting)
         writer.append(x=1, n=1)
-        with pytest.raises(KeyError, match='casting'):
-            writer.modify(0, n=1, casting='unsafe')
+        for index, n in ((0, 1), ([0], [1])):
+            with pytest.raises(error, match="casting must be 'no', 'equiv'.*'unsafe', not"):
+                writer.modify(index, n=n, casting=casting)
+
+
+def test_modify_has_casting(tmp_path):
+    with lx.create(tmp_path / 'd', FLOAT) as writer:
+        writer.extend(x=[0] * 6, n=[0] * 6)
+        for index, x in ((0, np.float64(0.1)), (slice(2), np.array([0.1, 0.2])), ([1, 2], np.float64(1))):
+            with pytest.raises(TypeError, match="^field 'x'"):
+                writer.modify(index, x=x, casting='safe')
+        with pytest.raises(TypeError, match='argument casting of append.., extend.. and modify..'):
+            writer[:2] = {'x': np.array([0.1, 0.2])}
+        writer.modify(0, {'x': np.float64(0.1)}, casting='same_kind')
+        writer.modify(slice(1, 3), x=np.array([0.2, 0.3]), casting='same_kind')
+        writer.modify([3, 4], {'x': np.float64(0.4), 'n': np.float64(1.5)}, casting='unsafe')
+        writer.modify(5, n=7, casting=None)
+    dataset = lx.open(tmp_path / 'd')
+    assert np.array_equal(dataset['x'][:], np.float32([0.1, 0.2, 0.3, 0.4, 0.4, 0]))
+    assert dataset['n'][:].tolist() == [0, 0, 0, 1, 1, 7]
 
 
 def test_a_field_may_be_named_casting(tmp_path):
@@ -243,7 +261,10 @@ def test_a_field_may_be_named_casting(tmp_path):
         writer.extend(casting=[1, 2], n=[3, 4])
         writer.append(casting=5, n=6)
         writer.append({'casting': np.float64(0.1), 'n': 7}, casting='same_kind')
-    assert lx.open(tmp_path / 'd')['casting'][:].tolist() == [1, 2, 5, np.float32(0.1)]
+        writer.modify(0, casting=8)
+        writer.modify(1, {'casting': np.float64(0.1)}, casting='same_kind')
+    few = np.float32(0.1)
+    assert lx.open(tmp_path / 'd')['casting'][:].tolist() == [8, few, 5, few]
 
 
 # ---- tables and tensors of other libraries
