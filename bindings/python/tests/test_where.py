@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Filters of a dataset: Dataset.where()."""
+"""Filters: the method where() of datasets."""
 
 import pickle
 
@@ -52,11 +52,48 @@ def test_the_filter_is_a_source(path):
         other.load_state_dict(state)
 
 
+def test_all_datasets_have_it(path, tmp_path):
+    ds = lx.open(path)
+    both, some = ds + ds, lx.SubsetDataset(ds, range(0, N, 2))
+    for dataset, labels in ((both, [*LABELS, *LABELS]), (some, LABELS[::2])):
+        wanted = np.flatnonzero(np.array(labels) == 7)
+        for condition in (lambda columns: columns['label'] == 7, np.array(labels) == 7):
+            sevens = dataset.where(condition)
+            assert isinstance(sevens, lx.SubsetDataset)
+            assert np.array_equal(sevens.gather(slice(None), ['x'])['x'],
+                                  dataset.gather(wanted, ['x'])['x'])
+            again = pickle.loads(pickle.dumps(sevens))
+            assert again[3]['text'] == dataset[int(wanted[3])]['text']
+        short = dataset.where(lambda columns: [not text for text in columns['text']])
+        assert set(short['text']) == {b'', None}
+    np.save(tmp_path / 'labels.npy', LABELS)
+    for made in (lx.NPDataset(tmp_path / 'labels.npy'), lx.NPDataset(LABELS),
+                 lx.ConcatDataset([LABELS])):
+        large = made.where(lambda columns: columns['data'] > 7)
+        assert np.array_equal(large[:], LABELS[LABELS > 7])
+        assert np.array_equal(made.where(LABELS > 7)[:], large[:])
+        assert next(lx.Loader(large, batch_size=3))['data'].tolist() == large[:3].tolist()
+    with pytest.raises(KeyError, match="'label' not found: the fields are"):
+        made.where(lambda columns: columns['label'] == 7)
+    with pytest.raises(ValueError, match='an array of 2500 bools'):
+        made.where([True])
+
+
+def test_of_a_concatenation_a_missing_value_is_an_error(path):
+    with lx.open(path, mode='r+') as writer:
+        writer[1500] = {'label': None}
+    both = lx.open(path) + lx.open(path)
+    with pytest.raises(ValueError, match=r"'label' of record 1500 is missing"):
+        both.where(lambda columns: columns['label'] == 0)
+    loader = lx.Loader(both.where(both['label'].present()), fields=['label'])
+    assert len(list(loader)) == 2 * N - 2
+
+
 def test_reads_only_what_the_function_looks_up(path, monkeypatch):
     read = []
-    gather = lx.Dataset.gather
-    monkeypatch.setattr(lx.Dataset, 'gather', lambda self, rows, fields: (
-        read.append((rows.start, rows.stop, *fields)) or gather(self, rows, fields)))
+    get = lx.Dataset._get
+    monkeypatch.setattr(lx.Dataset, '_get', lambda self, name, rows: (
+        read.append((rows.start, rows.stop, name)) or get(self, name, rows)))
 
     def condition(columns):
         assert list(columns) == list(FIELDS) and len(columns) == 3 and 'label' in columns

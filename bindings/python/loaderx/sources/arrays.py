@@ -11,6 +11,7 @@ import numpy as np
 from .._tables import is_tensor, to_array
 from .records import Concatenable, positions_of
 from .compared import ComparedByValue
+from .where import Condition, find_records
 
 __all__ = ['NPDataset']
 
@@ -77,6 +78,14 @@ class NPDataset(ComparedByValue, Concatenable):
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Return several records at once, for torch's DataLoader."""
         return list(self.array[positions_of(indices)])
+
+    def where(self, condition: Condition) -> Any:
+        """Return the records that meet a condition as a `SubsetDataset`; see `Dataset.where`.
+
+        A function looks up the records as ``'data'``.
+        """
+        as_records = Concatenable._concatenate([self])
+        return Concatenable._select(self, find_records(as_records, condition))
 
     def close(self) -> None:
         """Do nothing: a file remains mapped until the last array that uses it is freed."""

@@ -232,7 +232,7 @@ class Dataset(Stored, _core.Dataset):
         3
         """
         state = self.pin()    # later refreshes must not change what the indices mean
-        return Concatenable._select(state, find_records(state, self._fields, condition))
+        return Concatenable._select(state, find_records(state, condition))
 
     def views(self, indices: Any, fields: Optional[Iterable[str]] = None) -> Views:
         """Return views of records without copying them, for use in a with-block.

@@ -17,6 +17,7 @@ from .._types import varies
 from ..field import Field
 from .column import Column
 from .preview import preview
+from .where import Condition, find_records
 
 __all__ = ['BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of', 'records_of',
            'resolved', 'selects_several', 'with_none']
@@ -170,6 +171,13 @@ class Records(Concatenable):
         columns = self._source.gather(indices, dense, lacking)
         return {name: self._get(name, indices) if name in varying else columns[name]
                 for name in names}
+
+    def where(self, condition: Condition) -> Any:
+        """Return the records that meet a condition as a `SubsetDataset`; see `Dataset.where`.
+
+        If the records are arrays, which have no fields, the function looks up ``'data'``.
+        """
+        return Concatenable._select(self, find_records(self, condition))
 
     def _chosen(self, fields: Sequence[str]) -> Any:
         if isinstance(fields, (str, bytes)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The records of a dataset that meet a condition."""
+"""The records of a dataset that meet a condition: the method `where` of all datasets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Callable, Dict, Iterator, Mapping, Union
 
 import numpy as np
 
-from .. import _core
 from .._tables import to_array
 from ..field import Field
 
@@ -24,7 +23,7 @@ _Mask = np.ndarray[Any, np.dtype[np.bool_]]
 class _Block(Mapping[str, Any]):
     """The columns of adjacent records; a field is read when the function looks it up."""
 
-    def __init__(self, dataset: _core.Dataset, fields: Mapping[str, Field], rows: slice) -> None:
+    def __init__(self, dataset: Any, fields: Mapping[str, Field], rows: slice) -> None:
         self._dataset, self._fields, self._rows = dataset, fields, rows
         self._read: Dict[str, Any] = {}
 
@@ -33,7 +32,7 @@ class _Block(Mapping[str, Any]):
             raise KeyError(f'field {name!r} not found: the fields are {list(self._fields)}')
         if name not in self._read:
             self._check_present(name)
-            self._read[name] = self._dataset.gather(self._rows, [name])[name]
+            self._read[name] = self._dataset._get(name, self._rows)
         return self._read[name]
 
     def _check_present(self, name: str) -> None:
@@ -54,15 +53,17 @@ class _Block(Mapping[str, Any]):
         return len(self._fields)
 
 
-def find_records(dataset: _core.Dataset, fields: Mapping[str, Field],
-                 condition: Condition) -> np.ndarray[Any, Any]:
-    """Return the indices of the records that meet a condition: a mask, or a function."""
+def find_records(dataset: Any, condition: Condition) -> np.ndarray[Any, Any]:
+    """Return the indices of the records that meet a condition: a mask, or a function.
+
+    The dataset is a `Dataset` or a `Records`.
+    """
     if not callable(condition):
         return np.flatnonzero(_take_mask(condition, len(dataset), 'condition'))
     found = []
     for first in range(0, len(dataset), _ROWS):
         rows = slice(first, min(first + _ROWS, len(dataset)))
-        mask = _take_mask(condition(_Block(dataset, fields, rows)), rows.stop - first,
+        mask = _take_mask(condition(_Block(dataset, dataset.fields, rows)), rows.stop - first,
                           'the result of the condition')
         found.append(first + np.flatnonzero(mask))
     return np.concatenate([np.zeros(0, np.intp), *found])
