@@ -14,7 +14,7 @@ from ._check import natural
 from .batch import Batch
 from .orders import Budgeted, Order
 from .orders.parts import finder
-from .sources import ConcatDataset, PackedDataset, SubsetDataset, TokenDataset
+from .sources import ConcatDataset, SubsetDataset
 from .sources.source import as_source, describe
 
 __all__ = ['Planner']
@@ -128,8 +128,9 @@ def _locate(source: Any, indices: Sequence[int]) -> List[List[Origin]]:
     if isinstance(source, SubsetDataset):
         chosen = np.arange(as_source(source.dataset).length)[source._indices]
         return _locate(source.dataset, chosen[list(indices)].tolist())
-    if isinstance(source, (TokenDataset, PackedDataset)):
-        return [[(_name(path), index) for path in source._files(index)] for index in indices]
+    files_of = getattr(source, '_files', None)    # of a source that reads tokens
+    if files_of is not None:
+        return [[(_name(path), index) for path in files_of(index)] for index in indices]
     name = _name(source)
     return [[(name, index)] for index in indices]
 

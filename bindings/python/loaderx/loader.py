@@ -424,9 +424,9 @@ class Loader:
             beginning with the outermost mixture); and ``read``, a list of pairs, one for each of
             the sources that are read side by side: the path of the source, or its description if it
             has no path, and the index of the record in that source. For a sample of tokens, there
-            is a pair for each file that contains some of them; with `separator` or a
-            `PackedDataset`, for each file that may contain some. Records that are skipped because
-            they are damaged are included.
+            is a pair for each file that contains some of them; with `separator`, a
+            `PackedDataset` or a dataset of Megatron, for each file that may contain some. Records
+            that are skipped because they are damaged are included.
 
         Raises
         ------

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import loaderx as lx
+from loaderx.megatron import BlendedDataset, GPTDataset
+from megatrons import write_documents
 
 N = 50
 ORDERS = {
@@ -194,6 +196,22 @@ def test_explains_a_nanoset(tmp_path):
         for tokens, record in zip(batch['tokens'], loader.explain(step)):
             assert record['set'] == tokens[0]
             assert record['read'][0][0] == str(tmp_path / 'ab'[tokens[0]] / 'x.ds')
+
+
+def test_names_the_files_of_megatron(tmp_path):
+    documents = [np.arange(20) % 9, np.arange(7)]
+    tokens = [write_documents(tmp_path / name, documents) for name in 'abc']
+    paths = [str(tokens[i]._paths[0]) for i in range(3)]
+    sets = [GPTDataset(tokens[0], 4, 10, out='numpy'),
+            GPTDataset(paths[1:], 4, 10, out='numpy')]
+    loader = lx.Loader(sets[0], batch_size=4)
+    assert [record['read'] for record in loader.explain(1)] == [
+        [(paths[0], i)] for i in range(4, 8)]
+    blend = BlendedDataset(sets, [1, 1], 12)
+    records = lx.Loader(blend, batch_size=12).explain(0)
+    assert {record['set'] for record in records} == {0, 1}
+    for record in records:
+        assert [path for path, _ in record['read']] == (paths[1:] if record['set'] else paths[:1])
 
 
 def test_the_end_of_a_run_and_ranks_without_batches():

@@ -71,6 +71,11 @@ class Samples(Records):
             -1 if options['eod'] is None else options['eod'],
         )
 
+    def _files(self, index: int) -> Sequence[Any]:
+        """Return the files and columns of all samples."""
+        paths: Sequence[Any] = self._options['tokens']._paths
+        return paths
+
     def _recipe(self) -> Any:
         return Samples, (self._options,)
 
