@@ -180,6 +180,9 @@ def choose_rank(rank: Optional[int], size: Optional[int]) -> Tuple[int, int]:
     """
     if rank is None or size is None:
         _warn_if_several()
+    if size is None and rank is not None and natural('rank', rank) > 0:
+        raise ValueError(f'rank is {rank}, but world, the number of ranks, was not given: pass '
+                         'both, as in "rank, world = loaderx.world()"')
     size = 1 if size is None else natural('world', size, minimum=1)
     return 0 if rank is None else natural('rank', rank, maximum=size - 1), size
 

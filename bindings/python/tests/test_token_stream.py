@@ -475,7 +475,7 @@ def test_the_interpreter_ends_while_it_runs():
     ({'separator': 10**6}, ValueError, 'no token 1000000'),
     ({'order': 5}, TypeError, 'order must be an Order'),
     ({'epochs': 0}, ValueError, 'epochs must be from 1'),
-    ({'rank': 1}, ValueError, 'rank must be from 0 to 0'),
+    ({'rank': 1}, ValueError, 'rank is 1, but world, the number of ranks, was not given'),
     ({'batch_size': 0}, ValueError, 'batch_size'),
     ({'out': 'float32'}, ValueError, 'out must be int32 or int64'),
     ({'errors': 5}, ValueError, 'errors must be'),

@@ -231,8 +231,16 @@ def test_variables_that_contradict_do_not_stop_a_loader(launch):
 
 
 def test_a_rank_is_checked_with_the_world_given():
-    with pytest.raises(ValueError, match='rank must be from 0 to 0, not 1'):
-        lx.Loader(np.arange(4), rank=1)
+    for rank in 1, 2:
+        with pytest.raises(ValueError, match=f'^rank is {rank}, but world, the number of ranks, '
+                                             'was not given: pass both, as in "rank, world = '
+                                             r'loaderx.world\(\)"$'):
+            lx.Loader(np.arange(4), rank=rank)
+    with pytest.raises(ValueError, match='rank must be from 0 to 1, not 2'):
+        lx.Loader(np.arange(4), rank=2, world=2)
+    with pytest.raises(TypeError, match='rank must be an int'):
+        lx.Loader(np.arange(4), rank=1.5)
+    assert len(lx.Loader(np.arange(4), rank=0)) == 4
     assert len(lx.Loader(np.arange(4), rank=None, world=None)) == 4
 
 
