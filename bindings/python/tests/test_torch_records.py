@@ -150,6 +150,36 @@ def test_indices_out_of_range_fail_as_in_torch(stored):
     assert same(run(lt), run(data))
 
 
+@pytest.mark.parametrize('options', [{}, {'num_workers': 1},
+                                     {'num_workers': 1, 'workers': 'processes'}], ids=str)
+@pytest.mark.parametrize('name, missing', [('x', 2), ('x', 0), ('t', 2), ('t', 0), ('s', 0)])
+def test_names_the_missing_value_that_torch_cannot_collate(tmp_path, name, missing, options):
+    columns = {'s': ['a', 'b', None, 'd'], 'x': [1, 2, 3, 4], 't': [[1], [2], [3], [4]]}
+    columns[name][missing] = None
+    fields = {'s': lx.Field(str), 'x': lx.Field('int64'), 't': lx.Field('int64', (None,))}
+    with lx.create(tmp_path / 'd', fields) as writer:
+        writer.extend(columns)
+    with lx.open(tmp_path / 'd') as dataset:
+        for made, numbers in (dataset, [0, 1, -2, 3]), (dataset + dataset, [4, 5, 6, 7]):
+            with pytest.raises((RuntimeError, TypeError)) as theirs:
+                list(data.DataLoader(made, 4, sampler=numbers))
+            record = numbers[missing] % len(made)
+            text = f"field '{name}', record {record}: the value is missing, so torch cannot"
+            with pytest.raises(theirs.type, match=text):
+                list(lt.DataLoader(made, 4, sampler=numbers, **options))
+
+
+def test_other_errors_of_collation_are_those_of_torch(tmp_path):
+    fields = {'s': lx.Field(str), 't': lx.Field('int64', (None,))}
+    with lx.create(tmp_path / 'd', fields) as writer:
+        writer.extend(s=['a', None], t=[[1], [2, 3]])
+    with lx.open(tmp_path / 'd') as dataset:
+        assert same(*(outcome(lambda: list(module.DataLoader(dataset, 2)))
+                      for module in (lt, data)))
+    own = [{'x': 1}, {'x': None}]
+    assert same(*(outcome(lambda: list(module.DataLoader(own, 2))) for module in (lt, data)))
+
+
 # ---- further classes of torch
 
 

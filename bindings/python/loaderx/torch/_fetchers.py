@@ -14,7 +14,7 @@ from .. import _core
 from .._tables import is_frame
 from .._tensors import to_tensor
 from .._types import varies
-from ..sources.records import Records
+from ..sources.records import Records, resolved
 from ..sources import Dataset, NPDataset
 from ..sources.source import as_source, core_of, describe
 from ._collate import default_collate
@@ -154,8 +154,35 @@ class Listed:
         if not self._batched:
             return self._collate(dataset[index])
         if getattr(dataset, '__getitems__', None):
-            return self._collate(dataset.__getitems__(index))
-        return self._collate([dataset[one] for one in index])
+            records = dataset.__getitems__(index)
+        else:
+            records = [dataset[one] for one in index]
+        try:
+            return self._collate(records)
+        except (RuntimeError, TypeError) as error:    # the types of torch's errors about None
+            if self._collate is default_collate and is_ours(dataset):
+                numbers = resolved(index, len(dataset)).tolist()
+                _explain_missing(error, dict(zip(numbers, records)))
+            raise
+
+
+def _explain_missing(error: Exception, records: Mapping[int, Any]) -> None:
+    """Raise an error of the same type that names the missing value, if there is one.
+
+    The records, by index, are those that torch cannot collate.
+    """
+    first = next(iter(records.values()))
+    for name in first if isinstance(first, dict) else ():
+        values = {index: record[name] for index, record in records.items()}
+        missing = [index for index, value in values.items() if value is None]
+        try:
+            default_collate(list(values.values()))
+        except type(error):
+            if missing:
+                raise type(error)(
+                    f'field {name!r}, record {missing[0]}: the value is missing, so torch cannot '
+                    'collate it: leave such records out, for example with '
+                    f'ds.where(ds[{name!r}].present())') from error
 
 
 class Gathered:
