@@ -241,7 +241,8 @@ def test_rejects_other_casting_rules(tmp_path, casting, error):
 def test_modify_has_casting(tmp_path):
     with lx.create(tmp_path / 'd', FLOAT) as writer:
         writer.extend(x=[0] * 6, n=[0] * 6)
-        for index, x in ((0, np.float64(0.1)), (slice(2), np.array([0.1, 0.2])), ([1, 2], np.float64(1))):
+        for index, x in ((0, np.float64(0.1)), (slice(2), np.array([0.1, 0.2])),
+                         ([1, 2], np.float64(1))):
             with pytest.raises(TypeError, match="^field 'x'"):
                 writer.modify(index, x=x, casting='safe')
         with pytest.raises(TypeError, match='argument casting of append.., extend.. and modify..'):

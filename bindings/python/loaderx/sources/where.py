@@ -60,10 +60,10 @@ def find_records(dataset: Any, condition: Condition) -> np.ndarray[Any, Any]:
     """
     if not callable(condition):
         return np.flatnonzero(_take_mask(condition, len(dataset), 'condition'))
-    found = []
+    fields, found = dataset.fields, []
     for first in range(0, len(dataset), _ROWS):
         rows = slice(first, min(first + _ROWS, len(dataset)))
-        mask = _take_mask(condition(_Block(dataset, dataset.fields, rows)), rows.stop - first,
+        mask = _take_mask(condition(_Block(dataset, fields, rows)), rows.stop - first,
                           'the result of the condition')
         found.append(first + np.flatnonzero(mask))
     return np.concatenate([np.zeros(0, np.intp), *found])

@@ -57,7 +57,7 @@ def _is_opaque(sampler: Any) -> bool:
     method = getattr(type(sampler), '__iter__', None)
     if not getattr(method, '__module__', '').startswith(_PACKAGE):
         return True
-    return isinstance(sampler, BatchSampler) and _is_opaque(sampler.sampler)
+    return isinstance(sampler, BatchSampler) and _is_opaque(getattr(sampler, 'sampler', None))
 
 
 def wrap(sampler: Any) -> Any:
