@@ -40,6 +40,9 @@ LX_BEGIN_DECLS
  * A column of any other type, such as a decimal, a struct, a map or a union, has no field type; the
  * error names the column.
  *
+ * The name of a column is that of its field, but bytes that no name may have become underscores, as
+ * in lx_importer_run(). Two columns must not have the same field.
+ *
  * Numbers may also become numbers of a wider dtype that can represent all of them: an int64 field
  * can take a column of int8, uint32 or int64. A flat list may have the number of elements of an
  * array with several dimensions. A null becomes a missing value, but an array cannot contain nulls.
@@ -130,16 +133,15 @@ struct ArrowArrayStream {
  *
  * @param[in] schema       A schema from lx_schema_new().
  * @param[in] columns      The type of the table: a struct with a child for each column. The call
- *                         does not release it. The names of the columns must be valid as names of
- *                         fields; see lx_schema_add_field().
+ *                         does not release it.
  * @param[in] compression  How the values of the fields are stored.
  * @param[out] error       Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The fields were added, in the order of the columns.
  * @retval LX_ERR_UNSUPPORTED  A column has no field type; the error names it. Or this library was
  *                             built without the compression.
- * @retval LX_ERR_ARGUMENT     @p columns is not a valid struct type, a name is not valid as the
- *                             name of a field, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT     @p columns is not a valid struct type, a name has no or more than
+ *                             #LX_MAX_FIELD_NAME bytes, or a pointer is NULL.
  * @retval LX_ERR_EXISTS       Two fields would have the same name.
  * @retval LX_ERR_LIMIT        The schema would have more than #LX_MAX_FIELDS fields.
  * @retval LX_ERR_NOMEM        Out of memory. After any failure, some fields may have been added.

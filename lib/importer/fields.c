@@ -15,6 +15,7 @@
 #include "importer/json-value.h"
 #include "importer/number.h"
 #include "importer/varying.h"
+#include "zrecord/format/schema.h"
 
 /* Length of the longest text of a type: a dtype and LX_MAX_NDIM extents. */
 #define TYPE_TEXT 768

@@ -393,9 +393,14 @@ lx_status lx__arrow_type_check(const lx__arrow_type *type, const lx_field *field
 
 /* ---- fields for columns */
 
-static lx_status add_field_of_type(lx_schema *schema, const char *name, const lx__arrow_type *type,
-                                   lx_compression compression, lx_error *error)
+static lx_status add_field_of_type(lx_schema *schema, const char *column,
+                                   const lx__arrow_type *type, lx_compression compression,
+                                   lx_error *error)
 {
+    char name[LX_MAX_FIELD_NAME + 1];
+    lx_status status = lx__field_name_make(column, name, error);
+    if (status != LX_OK)
+        return status;
     if (type->format->layout == LX__ARROW_NULLS)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "the column contains only nulls, so its type is unknown: cast the column or "

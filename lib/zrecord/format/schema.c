@@ -35,11 +35,27 @@ void lx_schema_free(lx_schema *schema)
     lx__free(schema);
 }
 
+static const char name_characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                      "0123456789_.-";
+
 bool lx__field_name_valid(const char *name)
 {
-    size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                 "0123456789_.-");
+    size_t length = strspn(name, name_characters);
     return length >= 1 && length <= LX_MAX_FIELD_NAME && name[length] == '\0' && name[0] != '.';
+}
+
+lx_status lx__field_name_make(const char *source, char name[LX_MAX_FIELD_NAME + 1], lx_error *error)
+{
+    size_t size = strlen(source);
+    if (size == 0 || size > LX_MAX_FIELD_NAME)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the name '%.64s' of a field has %zu bytes: it must have 1 to %d", source,
+                       size, LX_MAX_FIELD_NAME);
+    memcpy(name, source, size + 1);
+    for (size_t i = 0; i < size; i++)
+        if (strchr(name_characters, name[i]) == NULL || (i == 0 && name[i] == '.'))
+            name[i] = '_';
+    return LX_OK;
 }
 
 static lx_status measure_bytes(lx_field *field, lx_error *error)

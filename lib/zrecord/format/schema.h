@@ -64,6 +64,15 @@ lx_status lx__codec_settings_check(const char *name, lx_compression compression,
  * leading dot. */
 bool lx__field_name_valid(const char *name);
 
+/**
+ * Makes the name of a field from what another format calls it: bytes that no name may have become
+ * underscores.
+ *
+ * @retval LX_ERR_ARGUMENT  @p source is empty or too long.
+ */
+LX_API lx_status lx__field_name_make(const char *source, char name[LX_MAX_FIELD_NAME + 1],
+                                     lx_error *error);
+
 /** Whether both fields have the same dtype and shape. */
 bool lx__field_same_form(const lx_field *a, const lx_field *b);
 

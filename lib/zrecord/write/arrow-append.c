@@ -13,10 +13,14 @@
 
 /** Finds the field for a column. Columns usually have the order of the fields, so the search begins
  * at the same position. */
-static lx_status find_field(const lx_writer *writer, const char *name, size_t position,
+static lx_status find_field(const lx_writer *writer, const char *column, size_t position,
                             size_t *field, lx_error *error)
 {
+    char name[LX_MAX_FIELD_NAME + 1];
     size_t count = writer->tables.field_count;
+    lx_status status = lx__field_name_make(column, name, error);
+    if (status != LX_OK)
+        return status;
     for (size_t i = 0; i < count; i++) {
         *field = (position + i) % count;
         if (strcmp(lx__schema_field(writer->meta.schema, *field)->name, name) == 0)

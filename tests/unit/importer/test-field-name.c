@@ -3,28 +3,6 @@
 #include "importer/field-name.h"
 #include "imports.h"
 
-START_TEST(names_of_inputs_become_valid)
-{
-    lx_error error = LX_ERROR_INIT;
-    char name[LX_MAX_FIELD_NAME + 1], longest[LX_MAX_FIELD_NAME + 2];
-    static const char *const cases[][2] = {
-        {"a", "a"}, {"size (cm)", "size__cm_"}, {".a.b-C_9", "_a.b-C_9"}, {"\xc3\xa9/", "___"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        unit_ok(lx__field_name_make(cases[i][0], name, &error));
-        ck_assert_str_eq(name, cases[i][1]);
-    }
-    memset(longest, 'x', sizeof longest);
-    longest[LX_MAX_FIELD_NAME] = '\0';
-    unit_ok(lx__field_name_make(longest, name, &error));
-    ck_assert_str_eq(name, longest);
-    longest[LX_MAX_FIELD_NAME] = 'x';
-    longest[LX_MAX_FIELD_NAME + 1] = '\0';
-    unit_fails(lx__field_name_make(longest, name, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx__field_name_make("", name, &error), LX_ERR_ARGUMENT);
-}
-END_TEST
-
-/* A name that the caller wrote is not changed. */
 START_TEST(options_must_have_valid_names)
 {
     char *scratch = scratch_make();
@@ -47,4 +25,4 @@ START_TEST(options_must_have_valid_names)
 }
 END_TEST
 
-UNIT_MAIN("importer/field-name", names_of_inputs_become_valid, options_must_have_valid_names)
+UNIT_MAIN("importer/field-name", options_must_have_valid_names)

@@ -219,13 +219,35 @@ START_TEST(refuses_tensors_whose_axes_are_permuted)
 }
 END_TEST
 
-START_TEST(refuses_names_that_are_not_fields)
+START_TEST(makes_names_that_fields_may_have)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
     struct arrows t;
     arrows_init(&t, 0);
     arrows_add(&t, "a b", "l", NULL, NULL);
+    arrows_add(&t, ".\xc3\xa9", "l", NULL, NULL);
+    unit_ok(lx_schema_add_arrow(schema, &t.schema, LX_COMPRESSION_RAW, &error));
+    ck_assert_str_eq(lx_schema_get_field(schema, 0)->name, "a_b");
+    ck_assert_str_eq(lx_schema_get_field(schema, 1)->name, "___");
+    t.schemas[0]->name = "a_b";
+    t.schemas[1]->name = "a:b";
+    lx_schema *other = lx_schema_new();
+    lx_status got = lx_schema_add_arrow(other, &t.schema, LX_COMPRESSION_RAW, &error);
+    ck_assert_str_eq(error.field, "a:b");
+    expect_error(got, LX_ERR_EXISTS, "'a_b' already exists", "");
+    lx_schema_free(other);
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(refuses_names_that_are_not_fields)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    struct arrows t;
+    arrows_init(&t, 0);
+    arrows_add(&t, "", "l", NULL, NULL);
     unit_fails(lx_schema_add_arrow(schema, &t.schema, LX_COMPRESSION_RAW, &error), LX_ERR_ARGUMENT);
     t.schemas[0]->name = "a";
     arrows_add(&t, "a", "l", NULL, NULL);
@@ -258,5 +280,5 @@ END_TEST
 UNIT_MAIN("zrecord/format/arrow-type", chooses_the_field_for_a_column,
           chooses_the_field_for_lists_and_dictionaries, chooses_ragged_fields_for_lists_that_vary,
           refuses_types_without_a_field, refuses_lists_without_a_field,
-          refuses_tensors_whose_axes_are_permuted, refuses_names_that_are_not_fields,
-          has_a_format_for_each_dtype)
+          refuses_tensors_whose_axes_are_permuted, makes_names_that_fields_may_have,
+          refuses_names_that_are_not_fields, has_a_format_for_each_dtype)

@@ -412,7 +412,28 @@ START_TEST(rejects_null_by_name)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/schema", keeps_the_level_and_the_dictionary_of_a_field,
+START_TEST(makes_valid_names)
+{
+    static const char *const names[][2] = {{"a", "a"},         {"a b", "a_b"}, {".a", "_a"},
+                                           {"a.b-c", "a.b-c"}, {"/", "_"},     {"\xc3\xa9", "__"}};
+    lx_error error = LX_ERROR_INIT;
+    char name[LX_MAX_FIELD_NAME + 1], longest[LX_MAX_FIELD_NAME + 2];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        unit_ok(lx__field_name_make(names[i][0], name, &error));
+        ck_assert_str_eq(name, names[i][1]);
+        ck_assert(lx__field_name_valid(name));
+    }
+    memset(longest, ' ', sizeof longest);
+    longest[LX_MAX_FIELD_NAME + 1] = '\0';
+    unit_fails(lx__field_name_make(longest, name, &error), LX_ERR_ARGUMENT);
+    longest[LX_MAX_FIELD_NAME] = '\0';
+    unit_ok(lx__field_name_make(longest, name, &error));
+    ck_assert_uint_eq(strlen(name), LX_MAX_FIELD_NAME);
+    unit_fails(lx__field_name_make("", name, &error), LX_ERR_ARGUMENT);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/schema", makes_valid_names, keeps_the_level_and_the_dictionary_of_a_field,
           fields_keep_their_attributes, pointers_to_fields_stay_valid, rejects_invalid_names,
           rejects_duplicate_names, rejects_invalid_types_and_shapes, computes_the_sizes_of_items,
           rejects_ragged_shapes_that_do_not_determine_a_length, limits_the_number_of_fields,

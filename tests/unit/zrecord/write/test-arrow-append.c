@@ -457,6 +457,29 @@ START_TEST(refuses_tables_that_do_not_match)
 }
 END_TEST
 
+START_TEST(matches_names_that_fields_cannot_have)
+{
+    static const int64_t values[] = {1, 2};
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "a_b", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error));
+    lx_writer *writer;
+    unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
+    lx_schema_free(schema);
+    struct arrows t;
+    arrows_init(&t, 1);
+    arrows_add(&t, "a b", "l", NULL, values);
+    struct arrows_node *second = arrows_add(&t, "a:b", "l", NULL, values);
+    arrows_refused(writer, &t, LX_ERR_MISMATCH, "several columns", "a:b");
+    second->schema.name = "";
+    arrows_refused(writer, &t, LX_ERR_ARGUMENT, "has 0 bytes", "");
+    t.schema.n_children = t.array.n_children = 1;
+    arrows_expect(writer, &t, (const void *const[]){values}, sizeof *values);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(appends_no_rows)
 {
     char *scratch = scratch_make();
@@ -495,4 +518,4 @@ UNIT_MAIN("zrecord/write/arrow-append", appends_scalars, widens_scalars, refuses
           appends_nested_fixed_lists, appends_flat_lists_to_arrays, appends_lists_of_fixed_lists,
           appends_lists_of_bits, refuses_lists_that_do_not_fit, a_missing_list_may_contain_nulls,
           decodes_dictionaries, refuses_indices_out_of_range, matches_columns_by_name,
-          refuses_tables_that_do_not_match, appends_no_rows, refuses_null_and_released_structs)
+          refuses_tables_that_do_not_match, matches_names_that_fields_cannot_have, appends_no_rows, refuses_null_and_released_structs)
