@@ -35,10 +35,13 @@ LX_BEGIN_DECLS
  * - fixed-size lists of numbers, times or such lists: an array of that dtype and shape;
  * - lists of varying length: a ragged field, or an array, if each list has the length of the array;
  * - dictionaries: as for the type of the values;
+ * - structs of the binary value "bytes" and the string "path", in which Hugging Face stores files:
+ *   #LX_IMAGE or #LX_BYTES, from the bytes. A value with a path but no bytes does not fit: no path
+ *   is followed;
  * - null: any field; all values are missing.
  *
- * A column of any other type, such as a decimal, a struct, a map or a union, has no field type; the
- * error names the column.
+ * A column of any other type, such as a decimal, another struct, a map or a union, has no field
+ * type; the error names the column.
  *
  * The name of a column is that of its field, but bytes that no name may have become underscores, as
  * in lx_importer_run(). Two columns must not have the same field.
@@ -128,8 +131,11 @@ struct ArrowArrayStream {
 
 /**
  * Adds a field for each column of an Arrow table. A binary column becomes a #LX_BYTES field, a
- * fixed-size binary column, too; a string column becomes #LX_STR, a date or a timestamp datetime64,
- * and a column of lists that vary in length a ragged field.
+ * fixed-size binary column, too; a string column becomes #LX_STR, or #LX_JSON if it has the
+ * extension type arrow.json; a date or a timestamp datetime64; a column of lists that vary in length
+ * a ragged field; and one of arrow.fixed_shape_tensor an array of its shape. A struct of bytes and a
+ * path becomes #LX_IMAGE, or #LX_BYTES if the metadata of Hugging Face names another feature, such
+ * as Audio.
  *
  * @param[in] schema       A schema from lx_schema_new().
  * @param[in] columns      The type of the table: a struct with a child for each column. The call

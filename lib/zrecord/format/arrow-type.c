@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "zrecord/format/arrow-metadata.h"
 #include "zrecord/format/schema.h"
 
 /* All types. Columns become fields of the dtype of the first row with their format; values of a
@@ -56,7 +56,7 @@ static const lx__arrow_format formats[] = {
     {"tiM",  "interval",          LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
     {"tiD",  "interval",          LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
     {"tin",  "interval",          LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
-    {"+s",   "struct",            LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
+    {"+s",   "struct",            LX__ARROW_FILES,       LX_BYTES,   LX_BYTES},
     {"+m",   "map",               LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
     {"+ud:", "union",             LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
     {"+us:", "union",             LX__ARROW_REFUSED,     LX_BYTES,   LX_BYTES},
@@ -94,6 +94,27 @@ const lx__arrow_format *lx__arrow_format_for(lx_dtype dtype)
     return NULL;
 }
 
+static lx_status fail_format(const struct ArrowSchema *schema, const lx__arrow_format *format,
+                             lx_error *error)
+{
+    return lx_fail(error, LX_ERR_UNSUPPORTED,
+                   "there is no field type for the Arrow type %s ('%.32s'): cast the column or "
+                   "leave it out",
+                   format->name, schema->format);
+}
+
+static bool is_named(const struct ArrowSchema *child, const char *name)
+{
+    return child != NULL && child->name != NULL && strcmp(child->name, name) == 0;
+}
+
+/** Whether a struct has bytes and a path, as those in which Hugging Face stores images. */
+static bool is_file(const struct ArrowSchema *schema)
+{
+    return schema->n_children == 2 && schema->children != NULL &&
+           is_named(schema->children[0], "bytes") && is_named(schema->children[1], "path");
+}
+
 /** Checks the schema of a column or of its child, and finds its format. */
 static lx_status read_format(const struct ArrowSchema *schema, const lx__arrow_format **format,
                              lx_error *error)
@@ -105,12 +126,9 @@ static lx_status read_format(const struct ArrowSchema *schema, const lx__arrow_f
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "the Arrow type '%.32s' is unknown: cast the column or leave it out",
                        schema->format);
-    if ((*format)->layout == LX__ARROW_REFUSED)
-        return lx_fail(error, LX_ERR_UNSUPPORTED,
-                       "there is no field type for the Arrow type %s ('%.32s'): cast the column or "
-                       "leave it out",
-                       (*format)->name, schema->format);
-    return LX_OK;
+    bool refused = (*format)->layout == LX__ARROW_REFUSED ||
+                   ((*format)->layout == LX__ARROW_FILES && !is_file(schema));
+    return refused ? fail_format(schema, *format, error) : LX_OK;
 }
 
 /** Returns the single child of a list. */
@@ -194,60 +212,39 @@ static lx_status parse_lists(const struct ArrowSchema **schema, lx__arrow_type *
     return status;
 }
 
-/* ---- tensors: fixed-size lists with metadata */
-
-/** Finds a value in the metadata of a column, which has no size of its own: a count, and for each
- * key and value, its size and its bytes. Returns NULL if there is none. */
-static const char *find_metadata(const char *metadata, const char *key, size_t *size)
+static bool holds_bytes(lx__arrow_layout layout)
 {
-    int32_t count = 0, key_size, value_size;
-    if (metadata != NULL)
-        memcpy(&count, metadata, sizeof count);
-    for (const char *at = metadata + sizeof count; count > 0; count--) {
-        memcpy(&key_size, at, sizeof key_size);
-        const char *name = at + sizeof key_size;
-        if (key_size < 0)
-            return NULL;
-        memcpy(&value_size, name + key_size, sizeof value_size);
-        const char *value = name + key_size + sizeof value_size;
-        if (value_size < 0)
-            return NULL;
-        *size = (size_t)value_size;
-        if ((size_t)key_size == strlen(key) && memcmp(name, key, (size_t)key_size) == 0)
-            return value;
-        at = value + value_size;
-    }
-    return NULL;
+    return layout == LX__ARROW_OFFSETS32 || layout == LX__ARROW_OFFSETS64 ||
+           layout == LX__ARROW_VIEWS;
 }
 
-/** Refuses tensors whose axes are permuted: their lists are not in C order. */
-static lx_status check_tensor(const struct ArrowSchema *column, lx_error *error)
+/** For a struct of bytes and a path, continues with the type of the bytes. */
+static lx_status parse_file(const struct ArrowSchema **schema, lx__arrow_type *type,
+                            lx_error *error)
 {
-    static const char tensor[] = "arrow.fixed_shape_tensor";
-    size_t size, i;
-    const char *name = find_metadata(column->metadata, "ARROW:extension:name", &size);
-    if (name == NULL || size != strlen(tensor) || memcmp(name, tensor, size) != 0)
-        return LX_OK;
-    json_t *object = NULL, *axis;
-    const char *text = find_metadata(column->metadata, "ARROW:extension:metadata", &size);
-    lx_status status = text != NULL ? lx__json_parse(text, size, &object, error) : LX_OK;
-    json_array_foreach(json_object_get(object, "permutation"), i,
-                       axis) if (status == LX_OK && json_integer_value(axis) != (json_int_t)i)
-        status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                         "the axes of the Arrow tensors are permuted: copy them to C order");
-    json_decref(object);
-    return status;
-}
-
-lx_status lx__arrow_type_parse(const struct ArrowSchema *column, lx__arrow_type *type,
-                               lx_error *error)
-{
-    *type = (lx__arrow_type){.items = 1};
-    const struct ArrowSchema *whole = column;
-    lx_status status = parse_index(&column, type, error);
-    const struct ArrowSchema *values = column;
+    const struct ArrowSchema *bytes = (*schema)->children[0], *path = (*schema)->children[1];
+    lx_status status = read_format(path, &type->path, error);
     if (status == LX_OK)
-        status = parse_lists(&column, type, error);
+        status = read_format(bytes, &type->format, error);
+    if (status != LX_OK)
+        return status;
+    if (!holds_bytes(type->format->layout) || !holds_bytes(type->path->layout) ||
+        bytes->dictionary != NULL || path->dictionary != NULL)
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "a struct of bytes and a path must have the Arrow types binary and string, "
+                       "not %s and %s: cast the column or leave it out",
+                       type->format->name, type->path->name);
+    *schema = bytes;
+    return LX_OK;
+}
+
+/* ---- whole types */
+
+static lx_status parse_values(const struct ArrowSchema *column, lx__arrow_type *type,
+                              lx_error *error)
+{
+    const struct ArrowSchema *values = column;
+    lx_status status = parse_lists(&column, type, error);
     if (status != LX_OK)
         return status;
     lx__arrow_layout layout = type->format->layout;
@@ -260,9 +257,28 @@ lx_status lx__arrow_type_parse(const struct ArrowSchema *column, lx__arrow_type 
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "a dictionary is inside of a list or of another dictionary: decode it, for "
                        "example by a cast");
-    if (layout == LX__ARROW_BLOCKS)
-        return add_extent(type, column->format + strlen(type->format->text), error);
-    return check_tensor(whole, error);
+    return layout != LX__ARROW_BLOCKS
+               ? LX_OK
+               : add_extent(type, column->format + strlen(type->format->text), error);
+}
+
+lx_status lx__arrow_type_parse(const struct ArrowSchema *column, lx__arrow_type *type,
+                               lx_error *error)
+{
+    *type = (lx__arrow_type){.items = 1};
+    const struct ArrowSchema *values = column;
+    lx_status status = parse_index(&values, type, error);
+    if (status == LX_OK && type->format->layout == LX__ARROW_FILES)
+        status = type->index == NULL ? parse_file(&values, type, error)
+                                     : fail_format(values, type->format, error);
+    if (status == LX_OK)
+        status = parse_values(values, type, error);
+    if (status != LX_OK)
+        return status;
+    type->dtype = type->path != NULL ? LX_IMAGE : type->format->dtype;
+    if (type->dtype == LX_STR && lx__arrow_is_extension(column, "arrow.json"))
+        type->dtype = LX_JSON;
+    return lx__arrow_tensor_shape(column, type->items, type->tensor, &type->tensor_ndim, error);
 }
 
 lx_status lx__arrow_machine_check(lx_error *error)
@@ -381,8 +397,10 @@ lx_status lx__arrow_type_check(const lx__arrow_type *type, const lx_field *field
     if (fits(type, field))
         return LX_OK;
     char found[DESCRIPTION], expected[DESCRIPTION];
-    describe(found, type->list != NULL ? type->list->name : NULL, type->format->name, type->shape,
-             type->ndim);
+    const char *outer = type->path != NULL   ? "struct"
+                        : type->list != NULL ? type->list->name
+                                             : NULL;
+    describe(found, outer, type->format->name, type->shape, type->ndim);
     describe(expected, NULL, lx_dtype_get_name(field->dtype), field->shape, field->ndim);
     return lx_fail(error, LX_ERR_MISMATCH,
                    "the column has the Arrow type %s, but the field is %s: %s", found, expected,
@@ -405,9 +423,12 @@ static lx_status add_field_of_type(lx_schema *schema, const char *column,
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "the column contains only nulls, so its type is unknown: cast the column or "
                        "leave it out");
-    lx_dtype dtype = type->format->dtype;
+    lx_dtype dtype = type->dtype;
     if (lx_dtype_is_bytes(dtype)) /* which have no shape, even if all have the same size */
         return lx_schema_add_field(schema, name, dtype, NULL, 0, compression, error);
+    if (type->tensor_ndim != 0)
+        return lx_schema_add_field(schema, name, dtype, type->tensor, type->tensor_ndim,
+                                   compression, error);
     uint64_t shape[LX_MAX_NDIM + 1] = {LX_NONE};
     memcpy(shape + 1, type->shape, sizeof type->shape);
     bool ragged = type->list != NULL;
@@ -415,11 +436,14 @@ static lx_status add_field_of_type(lx_schema *schema, const char *column,
                                compression, error);
 }
 
-static lx_status add_field(lx_schema *schema, const struct ArrowSchema *column,
+static lx_status add_field(lx_schema *schema, const struct ArrowSchema *columns, int64_t position,
                            lx_compression compression, lx_error *error)
 {
     lx__arrow_type type;
+    const struct ArrowSchema *column = columns->children[position];
     lx_status status = lx__arrow_type_parse(column, &type, error);
+    if (status == LX_OK && type.path != NULL && lx__arrow_is_no_image(columns, column->name))
+        type.dtype = LX_BYTES;
     if (status == LX_OK)
         status = add_field_of_type(schema, column->name, &type, compression, error);
     if (status != LX_OK)
@@ -436,6 +460,6 @@ lx_status lx_schema_add_arrow(lx_schema *schema, const struct ArrowSchema *colum
         return lx__fail_null(error, "columns");
     lx_status status = lx__arrow_struct_check(columns, error);
     for (int64_t i = 0; status == LX_OK && i < columns->n_children; i++)
-        status = add_field(schema, columns->children[i], compression, error);
+        status = add_field(schema, columns, i, compression, error);
     return status;
 }

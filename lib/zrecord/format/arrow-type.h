@@ -23,6 +23,7 @@ typedef enum lx__arrow_layout {
     LX__ARROW_LISTS32,     /**< Items of the child between 32-bit offsets. */
     LX__ARROW_LISTS64,     /**< Items of the child between 64-bit offsets. */
     LX__ARROW_FIXED_LISTS, /**< A fixed number of items of the child per value. */
+    LX__ARROW_FILES,       /**< The bytes of a file, and its path. */
 } lx__arrow_layout;
 
 /** A row of the table of types. */
@@ -31,7 +32,7 @@ typedef struct lx__arrow_format {
     const char *name; /**< For errors. */
     lx__arrow_layout layout;
     lx_dtype stored; /**< The type of the numbers in the buffers. */
-    lx_dtype dtype;  /**< The dtype of a field for the values. */
+    lx_dtype dtype;  /**< The dtype of a field for the values, unless metadata says otherwise. */
 } lx__arrow_format;
 
 /** The type of a column: at most one list of varying length, which contains at most LX_MAX_NDIM
@@ -40,9 +41,14 @@ typedef struct lx__arrow_type {
     const lx__arrow_format *format; /**< Of the values. */
     const lx__arrow_format *list;   /**< Of the list of varying length; NULL: there is none. */
     const lx__arrow_format *index;  /**< Of the indices into a dictionary; NULL: there is none. */
+    const lx__arrow_format *path;   /**< Of the paths; NULL: the column is not a struct of bytes,
+                                         which are the values, and paths. */
+    lx_dtype dtype;                 /**< Of a field for the values. */
     size_t ndim;
-    uint64_t shape[LX_MAX_NDIM]; /**< The sizes of the fixed-size lists, or of a block. */
-    uint64_t items;              /**< The product of the shape. */
+    uint64_t shape[LX_MAX_NDIM];  /**< The sizes of the fixed-size lists, or of a block. */
+    uint64_t items;               /**< The product of the shape. */
+    size_t tensor_ndim;           /**< 0: the values are not tensors. */
+    uint64_t tensor[LX_MAX_NDIM]; /**< The shape of tensors, whose lists are not nested. */
 } lx__arrow_type;
 
 /** Parses the type of a column. Errors do not name the column. */

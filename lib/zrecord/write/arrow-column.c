@@ -56,6 +56,8 @@ static lx_status check_layout(const struct ArrowArray *array, lx__arrow_layout l
         return lx__arrow_array_check(array, 2, 1, valid, error);
     case LX__ARROW_FIXED_LISTS:
         return lx__arrow_array_check(array, 1, 1, valid, error);
+    case LX__ARROW_FILES:
+        return lx__arrow_array_check(array, 1, 2, valid, error);
     default:
         return lx__arrow_array_check(array, 2, 0, valid, error);
     }
@@ -64,6 +66,12 @@ static lx_status check_layout(const struct ArrowArray *array, lx__arrow_layout l
 static lx_status fail_buffer(lx_error *error)
 {
     return lx_fail(error, LX_ERR_ARGUMENT, "a buffer of the Arrow array is NULL");
+}
+
+static lx_status fail_rows(const struct ArrowArray *array, lx_error *error)
+{
+    return lx_fail(error, LX_ERR_ARGUMENT, "the column has only %lld rows",
+                   (long long)array->length);
 }
 
 /** Checks an array of elements of lists. */
@@ -158,8 +166,7 @@ static lx_status open_values(lx__arrow_values *v, const lx__arrow_type *type, co
                                                 : type->format->layout;
     lx_status status = check_layout(array, outer, &v->valid, error);
     if (status == LX_OK && !lx__range_fits(first, count, (uint64_t)array->length))
-        status = lx_fail(error, LX_ERR_ARGUMENT, "the column has only %lld rows",
-                         (long long)array->length);
+        status = fail_rows(array, error);
     if (status != LX_OK)
         return status;
     v->layout = outer == LX__ARROW_FIXED_LISTS ? type->format->layout : outer;
@@ -294,13 +301,16 @@ static lx_value value_at(const lx__arrow_values *v, uint64_t i)
     }
 }
 
+static bool is_missing(const lx__arrow_values *v, uint64_t row)
+{
+    return v->layout == LX__ARROW_NULLS ||
+           (v->valid != NULL && !lx__arrow_bit(v->valid, v->offset + row));
+}
+
 /** Returns the value of a row. */
 static lx_value row_at(const lx__arrow_values *v, uint64_t row)
 {
-    uint64_t i = v->offset + row;
-    bool missing = v->layout == LX__ARROW_NULLS ||
-                   (v->valid != NULL && !lx__arrow_bit(v->valid, i));
-    return missing ? (lx_value){NULL, LX_NONE} : value_at(v, i);
+    return is_missing(v, row) ? (lx_value){NULL, LX_NONE} : value_at(v, v->offset + row);
 }
 
 /* ---- check of each value */
@@ -431,8 +441,7 @@ static lx_status open_indices(lx__arrow_column *column, const lx__arrow_type *ty
 {
     lx_status status = check_layout(array, LX__ARROW_FIXED, &column->index_valid, error);
     if (status == LX_OK && !lx__range_fits(first, count, (uint64_t)array->length))
-        status = lx_fail(error, LX_ERR_ARGUMENT, "the column has only %lld rows",
-                         (long long)array->length);
+        status = fail_rows(array, error);
     if (status == LX_OK && array->buffers[1] == NULL && count != 0)
         status = fail_buffer(error);
     if (status != LX_OK)
@@ -457,6 +466,37 @@ static lx_status open_indices(lx__arrow_column *column, const lx__arrow_type *ty
     return LX_OK;
 }
 
+/** Takes the bytes of structs of bytes and paths. A path alone is refused: no path is followed. */
+static lx_status open_files(lx__arrow_column *column, const lx__arrow_type *type,
+                            const lx_field *field, const struct ArrowArray *array, uint64_t first,
+                            uint64_t count, lx_error *error)
+{
+    lx__arrow_values paths = {0};
+    const lx__arrow_type path = {.format = type->path, .items = 1};
+    lx_status status = check_layout(array, LX__ARROW_FILES, &column->outer_valid, error);
+    if (status == LX_OK && !lx__range_fits(first, count, (uint64_t)array->length))
+        status = fail_rows(array, error);
+    if (status != LX_OK)
+        return status;
+    column->outer_offset = (uint64_t)array->offset + first;
+    status = open_values(&column->values, type, field, array->children[0], column->outer_offset,
+                         count, error);
+    if (status == LX_OK)
+        status = open_values(&paths, &path, field, array->children[1], column->outer_offset, count,
+                             error);
+    for (uint64_t row = 0; status == LX_OK && row < count; row++) {
+        bool there = column->outer_valid == NULL ||
+                     lx__arrow_bit(column->outer_valid, column->outer_offset + row);
+        if (!there || !is_missing(&column->values, row) || is_missing(&paths, row))
+            continue;
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "the value has a path but no bytes, and paths are not followed: store the "
+                         "bytes of the file in the column");
+        lx_error_locate(error, NULL, NULL, row, LX_NONE);
+    }
+    return status == LX_OK ? check_values(&column->values, field, false, error) : status;
+}
+
 lx_status lx__arrow_column_open(lx__arrow_column *column, const lx_field *field,
                                 const struct ArrowSchema *schema, const struct ArrowArray *array,
                                 uint64_t first, uint64_t count, lx_error *error)
@@ -468,6 +508,8 @@ lx_status lx__arrow_column_open(lx__arrow_column *column, const lx_field *field,
         status = lx__arrow_type_check(&type, field, error);
     if (status != LX_OK)
         return status;
+    if (type.path != NULL)
+        return open_files(column, &type, field, array, first, count, error);
     if (type.index == NULL) {
         status = open_values(&column->values, &type, field, array, first, count, error);
         return status == LX_OK ? check_values(&column->values, field, false, error) : status;
@@ -482,6 +524,9 @@ lx_status lx__arrow_column_open(lx__arrow_column *column, const lx_field *field,
 
 lx_value lx__arrow_column_value(lx__arrow_column *column, uint64_t row)
 {
+    if (column->outer_valid != NULL &&
+        !lx__arrow_bit(column->outer_valid, column->outer_offset + row))
+        return (lx_value){NULL, LX_NONE};
     if (column->indices == NULL)
         return row_at(&column->values, row);
     uint64_t i = column->index_offset + row;

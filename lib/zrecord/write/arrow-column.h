@@ -51,6 +51,9 @@ typedef struct lx__arrow_column {
     lx_dtype index_dtype;
     uint64_t index_offset;
     const uint8_t *index_valid;
+    const uint8_t *outer_valid; /**< The bitmap of the structs that contain the values; NULL: there
+                                     are none, or all are present. */
+    uint64_t outer_offset;
 } lx__arrow_column;
 
 /** Whether bit @p i of a bitmap is set. */

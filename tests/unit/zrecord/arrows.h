@@ -14,8 +14,8 @@
 
 /** A type and an array; children are the next nodes of a column. */
 struct arrows_node {
-    struct ArrowSchema schema, *schema_child;
-    struct ArrowArray array, *array_child;
+    struct ArrowSchema schema, *schema_child, *part_schemas[2];
+    struct ArrowArray array, *array_child, *part_arrays[2];
     const void *buffers[ARROWS_BUFFERS];
 };
 
@@ -99,6 +99,21 @@ static inline struct arrows_node *arrows_child(struct arrows_node *parent, const
     parent->schema_child = &node->schema;
     parent->array_child = &node->array;
     return arrows_fill(node, "item", format, length, format[0] == '+' ? 1 : 2, buffers);
+}
+
+/** Makes the column one of structs of bytes and paths; returns it. */
+static inline struct arrows_node *arrows_file(struct arrows_node *column, struct arrows_node *bytes,
+                                              struct arrows_node *path)
+{
+    struct arrows_node *parts[] = {bytes, path};
+    for (size_t i = 0; i < 2; i++) {
+        column->part_schemas[i] = &parts[i]->schema;
+        column->part_arrays[i] = &parts[i]->array;
+    }
+    column->schema.children = column->part_schemas;
+    column->array.children = column->part_arrays;
+    column->schema.n_children = column->array.n_children = 2;
+    return column;
 }
 
 /** Makes the column a dictionary-encoded one: its array has the indices. */

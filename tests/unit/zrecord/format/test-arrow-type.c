@@ -175,47 +175,40 @@ START_TEST(refuses_lists_without_a_field)
 }
 END_TEST
 
-/** Adds a key and a value to metadata of the C data interface. */
-static void put_metadata(char *metadata, size_t *used, const char *key, const char *value)
+/** Adds a column "f" of structs of bytes and paths. */
+static struct arrows_node *add_file(struct arrows *t, const char *bytes, const char *path)
 {
-    int32_t count, sizes[] = {(int32_t)strlen(key), (int32_t)strlen(value)};
-    memcpy(&count, metadata, sizeof count);
-    count++;
-    memcpy(metadata, &count, sizeof count);
-    const char *const parts[] = {key, value};
-    for (size_t i = 0; i < 2; i++) {
-        memcpy(metadata + *used, &sizes[i], sizeof sizes[i]);
-        memcpy(metadata + *used + sizeof sizes[i], parts[i], (size_t)sizes[i]);
-        *used += sizeof sizes[i] + (size_t)sizes[i];
-    }
+    static const void *const none[3] = {0};
+    struct arrows_node *column = arrows_add(t, "f", "+s", NULL);
+    return arrows_file(column, arrows_fill(column + 1, "bytes", bytes, t->array.length, 3, none),
+                       arrows_fill(column + 2, "path", path, t->array.length, 3, none));
 }
 
-START_TEST(refuses_tensors_whose_axes_are_permuted)
+START_TEST(chooses_images_for_structs_of_bytes_and_a_path)
 {
-    static const struct {
-        const char *name, *metadata;
-        bool refused;
-    } cases[] = {
-        {"arrow.fixed_shape_tensor", "{\"shape\":[2,3],\"permutation\":[1,0]}", true},
-        {"arrow.fixed_shape_tensor", "{\"shape\":[2,3],\"permutation\":[0,1]}", false},
-        {"arrow.fixed_shape_tensor", "{\"shape\":[2,3]}", false},
-        {"another.type", "{\"permutation\":[1,0]}", false},
-    };
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct arrows t;
-        char metadata[256] = {0};
-        size_t used = sizeof(int32_t);
-        arrows_init(&t, 0);
-        arrows_child(arrows_add(&t, "f", "+w:6", NULL), "l", 0, NULL, NULL);
-        put_metadata(metadata, &used, "a key", "");
-        put_metadata(metadata, &used, "ARROW:extension:name", cases[k].name);
-        put_metadata(metadata, &used, "ARROW:extension:metadata", cases[k].metadata);
-        t.schemas[0]->metadata = metadata;
-        if (cases[k].refused)
-            expect_refused_type(&t, LX_ERR_UNSUPPORTED, "permuted");
-        else
-            expect_field(&t, LX_INT64, (const uint64_t[]){6}, 1);
-    }
+    static const void *const none[3] = {0};
+    struct arrows t;
+    arrows_init(&t, 0);
+    add_file(&t, "z", "u");
+    expect_field(&t, LX_IMAGE, NULL, 0);
+    arrows_init(&t, 0);
+    add_file(&t, "Z", "vu");
+    expect_field(&t, LX_IMAGE, NULL, 0);
+    arrows_init(&t, 0);
+    add_file(&t, "l", "u");
+    expect_refused_type(&t, LX_ERR_UNSUPPORTED, "binary and string, not int64 and string");
+    arrows_init(&t, 0);
+    add_file(&t, "w:4", "u");
+    expect_refused_type(&t, LX_ERR_UNSUPPORTED, "binary and string");
+    arrows_init(&t, 0);
+    struct arrows_node *column = arrows_add(&t, "f", "i", NULL, NULL);
+    struct arrows_node *file = arrows_dictionary(column, "+s", 0, 1, none);
+    arrows_file(file, arrows_fill(file + 1, "bytes", "z", 0, 3, none),
+                arrows_fill(file + 2, "path", "u", 0, 3, none));
+    expect_refused_type(&t, LX_ERR_UNSUPPORTED, "struct ('+s')");
+    arrows_init(&t, 0);
+    add_file(&t, "z", "u")[2].schema.name = "paths";
+    expect_refused_type(&t, LX_ERR_UNSUPPORTED, "struct ('+s')");
 }
 END_TEST
 
@@ -280,5 +273,5 @@ END_TEST
 UNIT_MAIN("zrecord/format/arrow-type", chooses_the_field_for_a_column,
           chooses_the_field_for_lists_and_dictionaries, chooses_ragged_fields_for_lists_that_vary,
           refuses_types_without_a_field, refuses_lists_without_a_field,
-          refuses_tensors_whose_axes_are_permuted, makes_names_that_fields_may_have,
+          chooses_images_for_structs_of_bytes_and_a_path, makes_names_that_fields_may_have,
           refuses_names_that_are_not_fields, has_a_format_for_each_dtype)

@@ -457,6 +457,84 @@ START_TEST(refuses_tables_that_do_not_match)
 }
 END_TEST
 
+/* ---- structs of bytes and paths */
+
+/** Adds a column "f" of structs with @p length children. */
+static struct arrows_node *add_files(struct arrows *t, const uint8_t *valid, int64_t length,
+                                     const uint8_t *bytes_valid, const uint8_t *paths_valid)
+{
+    static const int32_t offsets[] = {0, 1, 3, 6, 6, 6};
+    struct arrows_node *column = arrows_add(t, "f", "+s", valid);
+    return arrows_file(column,
+                       arrows_fill(column + 1, "bytes", "z", length, 3,
+                                   (const void *const[]){bytes_valid, offsets, "abbccc"}),
+                       arrows_fill(column + 2, "path", "u", length, 3,
+                                   (const void *const[]){paths_valid, offsets, "xyyzzz"}));
+}
+
+START_TEST(appends_the_bytes_of_files)
+{
+    static const uint8_t valid[] = {0x0d}, both[] = {0x07}; /* row 1 and row 3 are null */
+    static const lx_dtype dtypes[] = {LX_IMAGE, LX_BYTES};
+    for (size_t k = 0; k < 2; k++) {
+        char *scratch = scratch_make();
+        struct arrows t;
+        arrows_init(&t, 4);
+        add_files(&t, valid, 4, both, both);
+        arrows_expect(arrows_writer(dtypes[k], NULL, 0), &t,
+                      (const void *const[]){"a", NULL, "ccc", NULL}, 0);
+        scratch_remove(scratch);
+        scratch = scratch_make();
+        arrows_init(&t, 2); /* rows 1 and 2 of a slice of a slice */
+        struct arrows_node *column = add_files(&t, valid, 4, NULL, NULL);
+        t.array.offset = 1;
+        column->array.length = 3;
+        arrows_expect(arrows_writer(dtypes[k], NULL, 0), &t, (const void *const[]){NULL, "ccc"}, 0);
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
+START_TEST(refuses_files_that_have_no_bytes)
+{
+    static const uint8_t none[] = {0}, first[] = {0x01};
+    char *scratch = scratch_make();
+    lx_writer *writer = arrows_writer(LX_IMAGE, NULL, 0);
+    struct arrows t;
+    arrows_init(&t, 3);
+    add_files(&t, NULL, 3, first, NULL);
+    arrows_refused(writer, &t, LX_ERR_MISMATCH, "a path but no bytes", "f");
+    lx_error error = LX_ERROR_INIT;
+    lx_writer_append_arrow(writer, &t.schema, &t.array, NULL, &error);
+    ck_assert_uint_eq(error.record, 1);
+    arrows_init(&t, 3);
+    add_files(&t, NULL, 2, NULL, NULL);
+    arrows_refused(writer, &t, LX_ERR_ARGUMENT, "only 2 rows", "f");
+    arrows_init(&t, 3);
+    add_files(&t, NULL, 3, NULL, NULL)->array.length = 2;
+    arrows_refused(writer, &t, LX_ERR_ARGUMENT, "only 2 rows", "f");
+    arrows_init(&t, 3);
+    add_files(&t, NULL, 3, NULL, NULL)->array.n_children = 1;
+    arrows_refused(writer, &t, LX_ERR_ARGUMENT, "1 children", "f");
+    arrows_init(&t, 3);
+    add_files(&t, NULL, 3, NULL, NULL)->part_arrays[1] = NULL;
+    arrows_refused(writer, &t, LX_ERR_ARGUMENT, "lacks a child", "f");
+    arrows_init(&t, 3);
+    add_files(&t, none, 3, NULL, NULL)[1].buffers[1] = NULL;
+    arrows_refused(writer, &t, LX_ERR_ARGUMENT, "NULL", "f");
+    close_writer(writer);
+    writer = NULL;
+    scratch_remove(scratch);
+    scratch = scratch_make();
+    writer = arrows_writer(LX_INT64, NULL, 0);
+    arrows_init(&t, 3);
+    add_files(&t, NULL, 3, NULL, NULL);
+    arrows_refused(writer, &t, LX_ERR_MISMATCH, "struct of binary, but the field is int64", "f");
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(matches_names_that_fields_cannot_have)
 {
     static const int64_t values[] = {1, 2};
@@ -518,4 +596,6 @@ UNIT_MAIN("zrecord/write/arrow-append", appends_scalars, widens_scalars, refuses
           appends_nested_fixed_lists, appends_flat_lists_to_arrays, appends_lists_of_fixed_lists,
           appends_lists_of_bits, refuses_lists_that_do_not_fit, a_missing_list_may_contain_nulls,
           decodes_dictionaries, refuses_indices_out_of_range, matches_columns_by_name,
-          refuses_tables_that_do_not_match, matches_names_that_fields_cannot_have, appends_no_rows, refuses_null_and_released_structs)
+          refuses_tables_that_do_not_match, appends_the_bytes_of_files,
+          refuses_files_that_have_no_bytes, matches_names_that_fields_cannot_have, appends_no_rows,
+          refuses_null_and_released_structs)
