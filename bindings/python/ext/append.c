@@ -82,7 +82,7 @@ static PyObject *exported_of(lxpy_state *state, PyObject *args)
 static PyObject *extend_arrow(lxpy_writer *self, PyObject *exported, PyObject *kwargs)
 {
     if (kwargs == NULL || PyDict_GET_SIZE(kwargs) == 0)
-        return lxpy_arrow_extend(self, exported, NULL);
+        return lxpy_arrow_extend(self, exported);
     PyErr_SetString(PyExc_TypeError,
                     "extend() takes no keyword arguments with an Arrow table: cast "
                     "its columns if necessary");

@@ -144,7 +144,7 @@ static int append_stream(lxpy_writer *self, PyObject *capsule, PyObject *progres
     return result;
 }
 
-static int append_pair(lxpy_writer *self, PyObject *pair, uint64_t *first)
+static int append_pair(lxpy_writer *self, PyObject *pair, uint64_t before, uint64_t *first)
 {
     PyObject *schema, *array;
     if (!PyArg_ParseTuple(pair, "OO", &schema, &array))
@@ -152,24 +152,32 @@ static int append_pair(lxpy_writer *self, PyObject *pair, uint64_t *first)
     const struct ArrowSchema *columns = PyCapsule_GetPointer(schema, "arrow_schema");
     const struct ArrowArray *rows = columns != NULL ? PyCapsule_GetPointer(array, "arrow_array")
                                                     : NULL;
-    return rows != NULL ? append_array(self, columns, rows, 0, first) : -1;
+    return rows != NULL ? append_array(self, columns, rows, before, first) : -1;
 }
 
-PyObject *lxpy_arrow_extend(lxpy_writer *self, PyObject *exported, PyObject *progress)
+/** Errors in one array count its rows from @p before. */
+static PyObject *extend(lxpy_writer *self, PyObject *exported, PyObject *progress, uint64_t before)
 {
     uint64_t first;
-    int result = PyTuple_Check(exported) ? append_pair(self, exported, &first)
+    int result = PyTuple_Check(exported) ? append_pair(self, exported, before, &first)
                                          : append_stream(self, exported, progress, &first);
     return result == 0 ? PyLong_FromUnsignedLongLong(first) : NULL;
 }
 
+PyObject *lxpy_arrow_extend(lxpy_writer *self, PyObject *exported)
+{
+    return extend(self, exported, NULL, 0);
+}
+
 PyObject *lxpy_writer_extend_arrow(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
-    static const char *const names[] = {"exported", "progress", NULL};
-    PyObject *values[2];
-    if (lxpy_arguments("_extend_arrow", names, 2, 2, args, count, NULL, values) < 0)
+    static const char *const names[] = {"exported", "progress", "before", NULL};
+    PyObject *values[3];
+    uint64_t before = 0;
+    if (lxpy_arguments("_extend_arrow", names, 3, 2, args, count, NULL, values) < 0 ||
+        (values[2] != NULL && lxpy_uint64(values[2], names[2], 0, INT64_MAX, &before) < 0))
         return NULL;
-    return lxpy_arrow_extend((lxpy_writer *)object, values[0], values[1]);
+    return extend((lxpy_writer *)object, values[0], values[1], before);
 }
 
 /* ------------------------------------------------------------------ to_arrow */
@@ -215,10 +223,22 @@ static PyObject *arrow_array(PyObject *module, PyObject *capsule)
     return stream != NULL && read_array(stream, &array) == 0 ? new_array(&array) : NULL;
 }
 
-static PyObject *describe(const lx_schema *schema)
+/** Returns the names of the columns, and the fields for them. */
+static PyObject *describe(const struct ArrowSchema *columns, const lx_schema *schema)
 {
     lxpy_schema *fields = lxpy_schema_new(schema);
-    PyObject *result = fields != NULL ? lxpy_schema_describe(fields) : NULL;
+    PyObject *described = fields != NULL ? lxpy_schema_describe(fields) : NULL;
+    PyObject *names = described != NULL ? PyTuple_New((Py_ssize_t)columns->n_children) : NULL;
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyUnicode_FromString(columns->children[i]->name);
+        if (name == NULL)
+            Py_CLEAR(names);
+        else
+            PyTuple_SET_ITEM(names, i, name);
+    }
+    PyObject *result = names != NULL ? PyTuple_Pack(2, names, described) : NULL;
+    Py_XDECREF(names);
+    Py_XDECREF(described);
     lxpy_schema_unref(fields);
     return result;
 }
@@ -235,7 +255,7 @@ static PyObject *arrow_fields(PyObject *module, PyObject *capsule)
     if (schema == NULL)
         PyErr_NoMemory();
     else if (lx_schema_add_arrow(schema, columns, LX_COMPRESSION_RAW, &error) == LX_OK)
-        result = describe(schema);
+        result = describe(columns, schema);
     else
         lxpy_raise(state, &error);
     lx_schema_free(schema);
@@ -248,7 +268,8 @@ static PyMethodDef functions[] = {
     {"arrow_array", arrow_array, METH_O,
      "arrow_array(stream)\n--\n\nReturn the next array of a stream, as a capsule."},
     {"arrow_fields", arrow_fields, METH_O,
-     "arrow_fields(schema)\n--\n\nReturn the fields for the columns of a table, as tuples."},
+     "arrow_fields(schema)\n--\n\n"
+     "Return the names of the columns of a table, and the fields for them, as tuples."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -10,8 +10,7 @@
 PyObject *lxpy_arrow_export(lxpy_state *state, PyObject *object);
 
 /** Appends the rows of what lxpy_arrow_export() returned, which is a tuple or a stream, and returns
- * the index of the first record. After each array of a stream, calls @p progress with the number of
- * rows so far, unless it is NULL. */
-PyObject *lxpy_arrow_extend(lxpy_writer *writer, PyObject *exported, PyObject *progress);
+ * the index of the first record. */
+PyObject *lxpy_arrow_extend(lxpy_writer *writer, PyObject *exported);
 
 #endif

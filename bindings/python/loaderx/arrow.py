@@ -4,83 +4,102 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+import zlib
+from functools import partial
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _core
+from ._arrow_files import ArrowFiles
+from ._check import boolean
+from ._import_state import Begun, ImportState
 from ._progress import Progress, reporting
 from ._tables import export_arrow
-from .field import Field
+from .field import Field, field_of
 from .opening import creation, fill_new
+from .sources import Dataset
 from .sources.dataset import Path
 from .writer import Writer
 
 __all__ = ['import_arrow']
 
-# The size of the batches in which a Parquet file is decoded, and limits to their numbers of rows.
-# Small batches stay in the processor's cache until they are written.
-_BATCH_BYTES = 1 << 20
-_MIN_ROWS, _MAX_ROWS = 64, 65536
+# An import of files commits after this many bytes, as the other imports do.
+_COMMIT_BYTES = 256 << 20
 
-# The first bytes of an Arrow file that is not a stream.
-_MAGIC = b'ARROW1'
+_Open = Callable[[Path], Writer]
+_Report = Optional[Callable[[int, Any], object]]
 
 
 def import_arrow(source: Any, path: Path, *, columns: Optional[Sequence[str]] = None,
-                 fields: Optional[Mapping[str, Field]] = None, progress: Progress = True,
-                 **options: Any) -> int:
-    """Create a dataset from an Arrow table, a Parquet file or an Arrow file.
+                 fields: Optional[Mapping[str, Union[str, Field]]] = None, resume: bool = False,
+                 append: bool = False, progress: Progress = True, **options: Any) -> int:
+    """Import an Arrow table, Parquet files or Arrow files.
 
-    Each column becomes a field of the same name: bool, integers and floats with their dtype; dates
-    and timestamps as datetime64, and times of the day and durations as int64, in the unit of the
-    column; text as str, and binary values as bytes; fixed-size lists of numbers and times as
-    arrays, and lists that vary in length as ragged fields; dictionaries (categories) as their
-    values. Nulls become missing values. A column of another type, such as a struct or a decimal,
-    raises an error: cast it or leave it out.
+    Each column becomes a field of the same name, in which characters that no field name may have
+    become underscores: bool, integers and floats with their dtype; dates and timestamps as
+    datetime64, and times of the day and durations as int64, in the unit of the column; text as str,
+    and binary values as bytes; fixed-size lists of numbers and times as arrays, and lists that vary
+    in length as ragged fields; dictionaries (categories) as their values. Nulls become missing
+    values. A column of another type, such as a decimal, raises an error: cast it or leave it out.
 
     A column of JSON texts becomes a str field; to read parsed values, pass
-    ``fields={'name': Field('json')}``.
+    ``fields={'name': 'json'}``.
 
-    The dataset is complete when the function returns. If the function fails, it removes the
-    dataset.
+    An import of a table or of a stream is one transaction: if it fails, nothing is imported. An
+    import of files commits after every 256 MiB. If it is interrupted after the first commit, by an
+    exception or a kill, the same call with ``resume=True`` continues after the last one. The file
+    ``PATH.import``, which the import removes at its end, says what was interrupted. A row that does
+    not fit its fields always ends the import: Arrow files have no bad rows to skip.
 
     Parameters
     ----------
-    source : path-like or Arrow table
-        A file whose name ends with ``.parquet``, ``.arrow`` or ``.feather``, which requires
-        pyarrow; or an object with ``__arrow_c_stream__`` or ``__arrow_c_array__``, such as a table
-        or a batch reader of pyarrow, a DataFrame of polars or pandas, a relation of DuckDB, or a
-        dataset of Hugging Face.
+    source : path-like, sequence of path-like, or Arrow table
+        Files whose names end with ``.parquet``, ``.arrow`` or ``.feather``, in the order of their
+        records, which requires pyarrow; or an object with ``__arrow_c_stream__`` or
+        ``__arrow_c_array__``, such as a table or a batch reader of pyarrow, a DataFrame of polars
+        or pandas, a relation of DuckDB, or a dataset of Hugging Face.
     path : path-like
-        The directory to create. It may already exist if it is empty.
+        The directory of the dataset.
     columns : sequence of str, optional
-        For a file: the columns to read, in this order; by default, all columns.
-    fields : dict of str to Field, optional
+        For files: the columns to read, in this order; by default, all columns.
+    fields : dict of str to Field or str, optional
         The fields for some of the columns, to compress their values, for example; by default,
-        uncompressed fields.
+        uncompressed fields. A str is a type; see `import_lines`. 'ignore' leaves out a column of
+        files. With `append`, only 'ignore' is allowed.
+    resume : bool, optional
+        Whether to continue an import of files that was interrupted. The source, `columns` and
+        `fields` must be the same. The result is the same as without the interruption. If none was
+        interrupted, the import begins; if it was complete, nothing happens. A table or a stream
+        cannot be continued.
+    append : bool, optional
+        Whether to append to an existing dataset, which must have exactly the fields of the columns.
     progress : bool or callable, optional
         True shows a bar on a terminal or in a notebook, if tqdm is installed. If a function is
         passed, it is called periodically with the number of records processed so far and the total,
         which is None if unknown; if it raises an exception, the operation ends.
     **options
-        Other arguments of `create`, except `replace`.
+        Other arguments of `create`, except `replace`. With `append`, only `durability`, `level` and
+        `executor` are allowed.
 
     Returns
     -------
     int
-        The number of records.
+        The number of records of the source, including those that were imported before the
+        interruption. If a complete import is resumed, the number of records in the dataset.
 
     Raises
     ------
     FileExistsError
-        `path` exists and is not an empty directory.
+        `path` exists and is not an empty directory, and neither `resume` nor `append` is set.
     ImportError
         `source` is a file, and pyarrow is not installed.
     LoaderxError
-        A column has no field type; the message names the column.
+        A column has no field type; the message names the column. Or an import was interrupted, and
+        `resume` is not set.
     ValueError
-        A value does not fit its field, or the Arrow data is invalid; the message names the column
-        and the row.
+        A value does not fit its field, or the Arrow data is invalid; the message names the file,
+        the column and the row in the file.
 
     Examples
     --------
@@ -90,91 +109,165 @@ def import_arrow(source: Any, path: Path, *, columns: Optional[Sequence[str]] = 
     ...              fields={'x': Field('int64', compress='flate')})
     5
     """
-    with _opened(source, columns) as (exported, total):
-        schema = exported[0] if isinstance(exported, tuple) else _core.arrow_schema(exported)
-        create = creation(_choose_fields(schema, fields), **options)
-        counts: List[int] = []
-        with reporting(progress, 'import') as report:
-            def fill(writer: Writer) -> None:
-                writer._extend_arrow(exported, report and (lambda rows: report(rows, total)))
-                counts.append(len(writer))
+    if fields is not None and not isinstance(fields, Mapping):
+        raise TypeError(f'fields must be a dict, not {type(fields).__name__}')
+    given = {name: field if isinstance(field, str) and field == 'ignore' else field_of(name, field)
+             for name, field in (fields or {}).items()}
+    kept = {name: field for name, field in given.items() if isinstance(field, Field)}
+    if boolean('append', append) and kept and not resume:
+        raise ValueError(f'fields[{next(iter(kept))!r}]: the dataset has its fields already: with '
+                         "append, only 'ignore' is allowed")
+    with reporting(progress, 'import') as report:
+        paths = _find_paths(source)
+        if paths is None:
+            _refuse_for_tables(columns, given, boolean('resume', resume))
+            return _import_table(source, path, kept, append, report, options)
+        files = ArrowFiles(paths, columns, [name for name in given if name not in kept])
+        return _import_files(files, path, kept, boolean('resume', resume), append, report, options)
 
-            fill_new(create, path, fill)
-    return counts[0]
+
+def _find_paths(source: Any) -> Optional[List[str]]:
+    """Return the paths of the files; None: the source is something else."""
+    kinds = (str, bytes, os.PathLike)
+    if isinstance(source, kinds):
+        return [os.fsdecode(source)]
+    if isinstance(source, (list, tuple)) and source and all(isinstance(each, kinds)
+                                                            for each in source):
+        return list(map(os.fsdecode, source))
+    return None
 
 
-def _choose_fields(schema: Any, fields: Optional[Mapping[str, Field]]) -> Dict[str, Field]:
-    chosen = Field._from_descriptions(_core.arrow_fields(schema))
-    for name, field in (fields or {}).items():
-        if name not in chosen:
-            raise ValueError(f'fields: {name!r} not found: the columns are {list(chosen)}')
-        chosen[name] = field
+def _choose_fields(schema: Any, fields: Mapping[str, Field]) -> Dict[str, Field]:
+    """Return the fields for the columns of a schema, which is a capsule."""
+    columns, described = _core.arrow_fields(schema)
+    chosen = Field._from_descriptions(described)
+    names = dict(zip(columns, chosen))
+    for column, field in fields.items():
+        if column not in names:
+            raise ValueError(f'fields: {column!r} not found: the columns are {list(columns)}')
+        chosen[names[column]] = field
     return chosen
 
 
-@contextlib.contextmanager
-def _opened(source: Any, columns: Optional[Sequence[str]]) -> Iterator[Tuple[Any, Any]]:
-    """Yield what a source exports, and its number of rows, which is None if unknown."""
-    if isinstance(source, (str, bytes, os.PathLike)):
-        with _opened_file(os.fsdecode(source), columns) as (reader, total):
-            yield reader.__arrow_c_stream__(), total
-        return
+def _opening(append: bool, durability: Any = None, level: Any = None, executor: Any = None,
+             **others: Any) -> _Open:
+    """Return a function that opens an existing dataset with the options of `create`."""
+    for name, value in others.items():
+        if append and value is not None:
+            raise ValueError(f'{name} applies to new datasets only: do not set it to append')
+    return partial(Writer, durability=durability, level=level, executor=executor)
+
+
+# ---- tables
+
+
+def _refuse_for_tables(columns: Any, fields: Mapping[str, Any], resume: bool) -> None:
     if columns is not None:
         raise ValueError('columns requires the path of a file: select the columns of the source')
+    for name, field in fields.items():
+        if field == 'ignore':
+            raise ValueError(f'fields[{name!r}]: ignoring a column requires the path of a file: '
+                             'leave the column out of the source')
+    if resume:
+        raise ValueError('resume requires paths of files: a table or a stream may not be the same '
+                         'when it is read again')
+
+
+def _import_table(source: Any, path: Path, fields: Mapping[str, Field], append: bool,
+                  report: _Report, options: Dict[str, Any]) -> int:
     exported = export_arrow(source)
     if exported is None:
-        raise TypeError(f'source must be a path or an Arrow table, an object with '
+        raise TypeError(f'source must be paths of files or an Arrow table, an object with '
                         f'__arrow_c_stream__ or __arrow_c_array__, not {type(source).__name__}')
-    yield exported, getattr(source, 'num_rows', None)    # len() could run a query
+    total = getattr(source, 'num_rows', None)    # len() could run a query
+    counts: List[int] = []
+
+    def fill(writer: Writer) -> None:
+        first = len(writer)
+        writer._extend_arrow(exported, report and (lambda rows: report(rows, total)))
+        counts.append(len(writer) - first)
+
+    with ImportState(os.fsdecode(path), 0) as state:
+        begun = state.begin(False, append)
+        state.remove()    # of an import that was killed before it changed anything
+        if begun == 'append':
+            with _opening(True, **options)(path) as writer:
+                fill(writer)
+        else:
+            schema = exported[0] if isinstance(exported, tuple) else _core.arrow_schema(exported)
+            fill_new(creation(_choose_fields(schema, fields), **options), path, fill)
+    return counts[0]
+
+
+# ---- files
+
+
+def _import_files(files: ArrowFiles, path: Path, fields: Mapping[str, Field], resume: bool,
+                  append: bool, report: _Report, options: Dict[str, Any]) -> int:
+    described = {name: field._describe(name) for name, field in fields.items()}
+    identity = json.dumps(['arrow', files.paths, files.columns, files.ignored, described])
+    with ImportState(os.fsdecode(path), zlib.crc32(identity.encode())) as state:
+        begun = state.begin(resume, append)
+        if begun == 'complete':
+            with Dataset(path) as dataset:
+                return len(dataset)
+        opened = _opening(begun == 'append', **options) if begun != 'new' else creation(
+            _choose_fields(files.schema().__arrow_c_schema__(), fields), **options)
+        with _filling(opened, path, state, begun) as writer:
+            _append_files(files, writer, len(writer) - state.first, report)
+            return len(writer) - state.first
 
 
 @contextlib.contextmanager
-def _opened_file(path: str, columns: Optional[Sequence[str]]
-                 ) -> Iterator[Tuple[Any, Any]]:
-    """Yield a reader of the batches of a file, and its number of rows, which is None if unknown."""
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix not in ('.parquet', '.arrow', '.feather'):
-        raise ValueError('source must be a file whose name ends with .parquet, .arrow or .feather, '
-                         f'not {path!r}')
+def _filling(opened: _Open, path: Path, state: ImportState, begun: Begun) -> Iterator[Writer]:
+    """Yield a writer, and commit at the end. If the block fails, what it committed remains."""
+    made: List[Writer] = []    # see fill_new()
     try:
-        import pyarrow as pa    # type: ignore[import-untyped, unused-ignore]
-    except ImportError:
-        raise ImportError(f'pyarrow is required to read {path!r}: install it, or pass a table of '
-                          'another Arrow library', name='pyarrow') from None
-    if isinstance(columns, (str, bytes)):
-        raise TypeError(f'columns must be a list of names, not the single name {columns!r}')
-    with contextlib.ExitStack() as stack:
-        schema, batches, total = (_open_parquet if suffix == '.parquet' else _open_arrow)(
-            path, columns, stack)
-        if columns is not None:
-            for name in columns:
-                if name not in schema.names:
-                    raise ValueError(f'columns: {name!r} not found: the columns are {schema.names}')
-            names = list(columns)
-            schema = pa.schema([schema.field(name) for name in names])
-            batches = (batch.select(names) for batch in batches)
-        yield pa.RecordBatchReader.from_batches(schema, batches), total
+        if begun == 'new':
+            state.create(0)
+        made.extend(map(opened, [path]))
+        if begun == 'append':
+            state.create(len(made[0]))
+        state.check(len(made[0]))
+        yield made[0]
+        made[0].commit()
+        made[0].close()
+    except BaseException:
+        _abandon(made, path, state, begun)
+        raise
+    state.remove()
 
 
-def _open_parquet(path: str, columns: Optional[Sequence[str]],
-                  stack: contextlib.ExitStack) -> Tuple[Any, Iterator[Any], Optional[int]]:
-    import pyarrow.parquet as parquet    # type: ignore[import-untyped, unused-ignore]
-    file = stack.enter_context(parquet.ParquetFile(path))
-    about = file.metadata
-    size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-    rows = _BATCH_BYTES * about.num_rows // max(size, 1)
-    batches = file.iter_batches(min(max(rows, _MIN_ROWS), _MAX_ROWS), columns=columns)
-    return file.schema_arrow, batches, about.num_rows
+def _abandon(made: List[Writer], path: Path, state: ImportState, begun: Begun) -> None:
+    """Undo what was not committed. If nothing was, leave no trace of an import that began now."""
+    changed = bool(made)
+    for writer in made:
+        with contextlib.suppress(Exception):    # so that the original error is raised
+            writer.rollback()
+            changed = len(writer) != state.first
+        with contextlib.suppress(Exception):
+            writer.close()
+    if changed or begun == 'again':
+        return
+    with contextlib.suppress(Exception):
+        if made and begun == 'new':
+            _core.Dataset._remove(path)
+        state.remove()
 
 
-def _open_arrow(path: str, columns: Optional[Sequence[str]],
-                stack: contextlib.ExitStack) -> Tuple[Any, Iterator[Any], Optional[int]]:
-    import pyarrow as pa
-    memory = stack.enter_context(pa.memory_map(path))
-    is_file = memory.read(len(_MAGIC)) == _MAGIC
-    memory.seek(0)
-    if not is_file:    # a stream, as in the cache of Hugging Face datasets
-        reader = stack.enter_context(pa.ipc.open_stream(memory))
-        return reader.schema, iter(reader), None
-    file = stack.enter_context(pa.ipc.open_file(memory))
-    return file.schema, map(file.get_batch, range(file.num_record_batches)), None
+def _append_files(files: ArrowFiles, writer: Writer, done: int, report: _Report) -> None:
+    """Append the rows of all files, except the first `done` ones."""
+    total = files.count() if report is not None else None
+    uncommitted = 0
+    for path, row, batch in files.batches(done):
+        try:
+            writer._extend_arrow(batch.__arrow_c_array__(), None, row)
+        except ValueError as error:
+            raise ValueError(f'{path!r}: {error}') from None
+        done += batch.num_rows
+        uncommitted += batch.nbytes
+        if uncommitted >= _COMMIT_BYTES:
+            writer.commit()
+            uncommitted = 0
+        if report is not None:
+            report(done, total)

@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any, Dict, Iterable, Optional, Tuple, Union
 
 import numpy as np
 
+from . import _core
 from ._check import natural
 from ._types import BYTE_STRINGS, describe_type, type_name, varies
 
 COMPRESSIONS = ('raw', 'flate', 'zstd')
 _LEVELS = {'flate': 9, 'zstd': 22}
+
+# The text of a type: a name, and a shape in brackets.
+_TYPE = re.compile(r'(\w+)(?:\[((?:\?|[0-9]+)(?:,[0-9]+)*)\])?', re.ASCII)
 
 # Bytes.
 DEFAULT_DICTIONARY = 110 << 10
@@ -157,6 +162,24 @@ class Field:
             shown = 'train' if self._dictionary == DEFAULT_DICTIONARY else self._dictionary
             parts.append(f'dictionary={shown!r}')
         return f'Field({", ".join(parts)})'
+
+
+def field_of(name: str, given: Any) -> Field:
+    """Return the field of the caller's argument ``fields[name]``, a Field or the text of a type.
+
+    lx__import_type_parse() reads the same texts.
+    """
+    if isinstance(given, Field):
+        return given
+    if not isinstance(given, str):
+        raise TypeError(f'fields[{name!r}] must be a Field or a str, not {given!r}')
+    parts = _TYPE.fullmatch(given)
+    if parts is None or parts[1] not in _core.DTYPES or (parts[2] and parts[1] in BYTE_STRINGS):
+        raise ValueError(f"fields[{name!r}]: the type {given!r} is invalid: use 'bytes', 'str', "
+                         "'json', 'image', 'ignore', or a dtype such as 'int64', 'float32[3,4]' "
+                         "or, if the first extent varies, 'int32[?]'")
+    extents = parts[2].split(',') if parts[2] else []
+    return Field(parts[1], [None if extent == '?' else int(extent) for extent in extents])
 
 
 def _take_level(level: Any, compress: str) -> Optional[int]:

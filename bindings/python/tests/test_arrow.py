@@ -140,7 +140,7 @@ def test_a_stream_is_read_once(tmp_path):
 def test_import_refuses_other_sources(tmp_path):
     ds = numbers(tmp_path / 'd')
     for source in (5, [1, 2], {'x': [1]}, lx.ArrowRecords):
-        with pytest.raises(TypeError, match='source must be a path or an Arrow table'):
+        with pytest.raises(TypeError, match='source must be paths of files or an Arrow table'):
             lx.import_arrow(source, tmp_path / 'to')
     with pytest.raises(ValueError, match='.parquet, .arrow or .feather'):
         lx.import_arrow('table.csv', tmp_path / 'to')
