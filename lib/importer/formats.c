@@ -24,6 +24,8 @@ lx_status lx__format_find(const char *name, const lx__format_class **format, lx_
     lx_status status = lx_fail(error, LX_ERR_ARGUMENT, "unknown format '%.64s': use", name);
     for (size_t i = 0; i < FORMATS; i++)
         lx__error_append(error, "%s %s", i != 0 ? "," : "", formats[i]->name);
+    if (strcmp(name, "parquet") == 0 || strcmp(name, "arrow") == 0)
+        lx__error_append(error, "; loaderx.import_arrow() in Python reads Parquet and Arrow files");
     return status;
 }
 

@@ -158,6 +158,7 @@ def test_an_interrupted_import_continues(loaderx, folder):
 @pytest.mark.parametrize('arguments, part', [
     (['--format', 'lines'], 'no FILE'),
     (['--format', 'x', 'a'], 'unknown format'),
+    (['--format', 'parquet', 'a'], 'import_arrow() in Python reads Parquet'),
     (['--resume'], 'require --format'),
     (['--format', 'lines', 'a', '--npy', 'x=a'], 'cannot be combined'),
     (['--format', 'lines', 'a', '--resume', '--replace'], 'mutually exclusive'),
