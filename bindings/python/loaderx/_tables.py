@@ -4,8 +4,9 @@ object of a library's class exists only if the caller has imported the library."
 
 from __future__ import annotations
 
+import itertools
 import sys
-from typing import Any, Container, Dict, Iterable, List, Mapping, Optional, Tuple
+from typing import Any, Container, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -75,10 +76,8 @@ def export_arrow(table: Any) -> Any:
         export = getattr(table, name, None)
         if export is not None and not isinstance(table, type):
             return export()
-    hub = _class('datasets', 'Dataset')
-    if hub is not None and isinstance(table, hub):
-        return _batches_of_hub(table).__arrow_c_stream__()
-    return None
+    batches = _batches_of_hub(table)
+    return batches if batches is None else _validated(batches).__arrow_c_stream__()
 
 
 def _validated(table: Any) -> Any:
@@ -95,17 +94,48 @@ def _validated(table: Any) -> Any:
             return table
     reader = _class('pyarrow', 'RecordBatchReader')
     if reader is not None and isinstance(table, reader):
-        return reader.from_batches(table.schema, map(_validated, table))
+        return reader.from_batches(table.schema, _validated_batches(table))
     return table
 
 
+def _validated_batches(reader: Any) -> Iterator[Any]:
+    """Yield the batches of a reader, which may come from a generator of any batches."""
+    names, types = reader.schema.names, reader.schema.types
+    for batch in reader:
+        if batch.schema.names != names or batch.schema.types != types:
+            raise ValueError(f'a batch has the columns {batch.schema}, but the reader has '
+                             f'{reader.schema}')
+        batch.validate()
+        yield batch
+
+
 def _batches_of_hub(dataset: Any) -> Any:
-    """Return a reader of the records of a Hugging Face dataset, in the order that it shows."""
+    """Return a reader of the records of a Hugging Face dataset, in the order that it shows.
+
+    Return None for any other object.
+    """
+    for name in 'DatasetDict', 'IterableDatasetDict':
+        kind = _class('datasets', name)
+        if kind is not None and isinstance(dataset, kind):
+            raise TypeError(f'a {name} is several datasets: pass one of them, such as '
+                            f'dataset[{next(iter(dataset), "train")!r}]')
+    whole, iterable = _class('datasets', 'Dataset'), _class('datasets', 'IterableDataset')
+    if whole is None or not isinstance(dataset, (whole, iterable)):
+        return None
     import pyarrow as pa    # type: ignore[import-untyped, unused-ignore]    # datasets requires it
 
-    batches = (batch for table in dataset.with_format('arrow').iter(_HUB_ROWS)
-               for batch in table.to_batches())
-    return _validated(pa.RecordBatchReader.from_batches(dataset.data.schema, batches))
+    tables = dataset.with_format('arrow').iter(_HUB_ROWS)
+    batches: Iterator[Any] = (batch for table in tables for batch in table.to_batches())
+    if isinstance(dataset, whole):
+        schema = dataset.data.schema
+    elif dataset.features is not None:
+        schema = dataset.features.arrow_schema
+    else:
+        first = next(batches, None)
+        if first is None:
+            raise ValueError('the IterableDataset has no records, so its columns are unknown')
+        schema, batches = first.schema, itertools.chain([first], batches)
+    return pa.RecordBatchReader.from_batches(schema, batches)
 
 
 def arrow_of(table: Any) -> Any:

@@ -40,11 +40,16 @@ def import_arrow(source: Any, path: Path, *, columns: Optional[Sequence[str]] = 
     become underscores: bool, integers and floats with their dtype; dates and timestamps as
     datetime64, and times of the day and durations as int64, in the unit of the column; text as str,
     and binary values as bytes; fixed-size lists of numbers and times as arrays, and lists that vary
-    in length as ragged fields; dictionaries (categories) as their values. Nulls become missing
-    values. A column of another type, such as a decimal, raises an error: cast it or leave it out.
+    in length as ragged fields; tensors as arrays of their shape; dictionaries (categories) as their
+    values. Nulls become missing values. A column of another type, such as a decimal, raises an
+    error: cast it or leave it out.
 
-    A column of JSON texts becomes a str field; to read parsed values, pass
-    ``fields={'name': 'json'}``.
+    A column of JSON texts becomes a str field, unless it has the Arrow type json; to read parsed
+    values, pass ``fields={'name': 'json'}``.
+
+    Images of Hugging Face, which are structs of ``bytes`` and ``path``, become image fields, and
+    sounds and videos bytes. No path is followed: an image that has only a path raises an error. Of
+    a DatasetDict, pass one split, as in ``import_arrow(dataset['train'], path)``.
 
     An import of a table or of a stream is one transaction: if it fails, nothing is imported. An
     import of files commits after every 256 MiB. If it is interrupted after the first commit, by an
@@ -58,7 +63,7 @@ def import_arrow(source: Any, path: Path, *, columns: Optional[Sequence[str]] = 
         Files whose names end with ``.parquet``, ``.arrow`` or ``.feather``, in the order of their
         records, which requires pyarrow; or an object with ``__arrow_c_stream__`` or
         ``__arrow_c_array__``, such as a table or a batch reader of pyarrow, a DataFrame of polars
-        or pandas, a relation of DuckDB, or a dataset of Hugging Face.
+        or pandas, a relation of DuckDB, or a Dataset or an IterableDataset of Hugging Face.
     path : path-like
         The directory of the dataset.
     columns : sequence of str, optional

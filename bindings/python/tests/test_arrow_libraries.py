@@ -303,6 +303,92 @@ def test_hugging_face(tmp_path):
         assert writer.extend(chosen) == 1250
 
 
+def test_images_of_hugging_face(tmp_path):
+    datasets = pytest.importorskip('datasets')
+    photos = [b'\x89PNG 1', None, b'\xff\xd8 JPEG']
+    made = datasets.Dataset.from_dict({
+        'photo': [None if photo is None else {'bytes': photo, 'path': None} for photo in photos],
+        'sound': [{'bytes': b'RIFF', 'path': 'a.wav'}] * 3, 'label': [1, 2, 3]})
+    features = made.features.copy()
+    features['photo'] = datasets.Image()
+    features['sound'] = datasets.Audio()
+    typed = datasets.Dataset(made.data.cast(features.arrow_schema),
+                             datasets.DatasetInfo(features=features))
+    typed.to_parquet(tmp_path / 'photos.parquet')
+    for source in (typed, typed.to_iterable_dataset(), tmp_path / 'photos.parquet'):
+        ds = imported(tmp_path, source)
+        assert dict(ds.fields) == {'photo': lx.Field('image'), 'sound': lx.Field(bytes),
+                                   'label': lx.Field('int64')}
+        assert values(ds, 'photo') == photos and values(ds, 'sound') == [b'RIFF'] * 3
+    with lx.open(ds.path, 'a') as writer:
+        assert writer.extend(typed.select([2, 0])) == 3
+    ds.refresh()
+    assert values(ds, 'photo') == [*photos, photos[2], photos[0]]
+    only_path = datasets.Dataset(
+        pa.table({'photo': [{'bytes': b'a', 'path': None}, {'bytes': None, 'path': 'a.png'}]}))
+    with pytest.raises(ValueError, match="field 'photo', record 1: .*a path but no bytes"):
+        imported(tmp_path, only_path.cast(datasets.Features({'photo': datasets.Image()})))
+
+
+def test_other_datasets_of_hugging_face(tmp_path):
+    datasets = pytest.importorskip('datasets')
+
+    def records():
+        for i in range(2500):
+            yield {'x': i, 'text': str(i)}
+
+    stream = datasets.IterableDataset.from_generator(records)
+    assert stream.features is None
+    ds = imported(tmp_path, stream)
+    assert values(ds, 'x') == list(range(2500)) and values(ds, 'text')[7] == '7'
+    with pytest.raises(ValueError, match='no records'):
+        imported(tmp_path, datasets.IterableDataset.from_generator(lambda: iter(())))
+    part = datasets.Dataset.from_dict({'x': [1]})
+    for kind in (datasets.DatasetDict, datasets.IterableDatasetDict):
+        with pytest.raises(TypeError, match=r"several datasets: .*dataset\['test'\]"):
+            imported(tmp_path, kind({'test': part}))
+
+
+def test_readers_whose_batches_differ_are_refused(tmp_path):
+    schema = pa.schema({'x': pa.int64()})
+    for other in ({'x': pa.array([1], pa.int8())}, {'y': [1]}, {'x': [1], 'y': [1]}):
+        def batches(other=other):
+            yield pa.record_batch({'x': [1]})
+            yield pa.record_batch(other)
+        with pytest.raises(OSError, match='a batch has the columns'):
+            imported(tmp_path, pa.RecordBatchReader.from_batches(schema, batches()))
+    assert not list(tmp_path.glob('made*'))
+
+
+def test_names_of_columns_become_names_of_fields(tmp_path):
+    import pyarrow.parquet
+    table = pa.table({'a b': [1], 'é': ['[1]'], '.c': [2.5]})
+    pyarrow.parquet.write_table(table, tmp_path / 't.parquet')
+    for source in (table, tmp_path / 't.parquet'):
+        ds = imported(tmp_path, source, fields={'a b': lx.Field('int64'), 'é': 'json'})
+        assert dict(ds.fields) == {'a_b': lx.Field('int64'), '__': lx.Field('json'),
+                                   '_c': lx.Field('float64')}
+        with lx.open(ds.path, 'a') as writer:
+            assert writer.extend(table) == 1
+    for names in (('a b', 'a_b'), ('a:b', 'a b')):
+        with pytest.raises(ValueError, match=f"field '{names[1]}'.*'a_b' already exists"):
+            imported(tmp_path, pa.table({name: [1] for name in names}))
+    with pytest.raises(ValueError, match="'a_b' not found: the columns are"):
+        imported(tmp_path, table, fields={'a_b': 'int64'})
+
+
+def test_extension_types(tmp_path):
+    tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(
+        np.arange(12, dtype=np.float32).reshape(2, 2, 3))
+    columns = {'tensor': tensors}
+    if hasattr(pa, 'json_'):
+        columns['j'] = pa.array(['{"a": 1}', None]).cast(pa.json_(pa.string()))
+    ds = imported(tmp_path, pa.table(columns))
+    assert ds.fields['tensor'] == lx.Field('float32', (2, 3))
+    assert ds['tensor'][1].tolist() == [[6, 7, 8], [9, 10, 11]]
+    assert 'j' not in columns or ds[0]['j'] == {'a': 1}
+
+
 def test_columns_become_the_fields_that_the_documentation_says(tmp_path):
     table = pa.table({
         'date': [DAY], 'moment': pa.array([MOMENT], pa.timestamp('ms')), 'text': ['a'],
