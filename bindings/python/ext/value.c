@@ -286,10 +286,12 @@ static int join_list(joined_values *j, lxpy_value_owner *owner, const lxpy_field
     return copy_list(field, list, j);
 }
 
-/** Returns whether the object is a Ragged of strs, which are JSON texts if the field is a JSON
- * field, as in a batch; returns -1 with an exception on failure. */
-static int holds_texts(lxpy_state *state, PyObject *object)
+/** Returns whether the object is a Ragged of strs for a field of texts, which are JSON texts if the
+ * field is a JSON field, as in a batch; returns -1 with an exception on failure. */
+static int holds_texts(lxpy_state *state, const lxpy_field *field, PyObject *object)
 {
+    if (field->type != LX_STR && field->type != LX_JSON)
+        return 0;
     int result = PyObject_IsInstance(object, LXPY(state, RAGGED));
     PyObject *item = result > 0 ? PyObject_GetAttrString(object, "item") : NULL;
     if (result > 0)
@@ -313,14 +315,17 @@ static int encode_all(lxpy_state *state, const lxpy_field *field, PyObject *list
 static PyObject *tuple_of(lxpy_state *state, const lxpy_field *field, PyObject *object)
 {
     PyObject *list = NULL, *tuple = NULL;
-    if (!PyUnicode_Check(object) && !PyBytes_Check(object) && !PyByteArray_Check(object) &&
-        !PyMemoryView_Check(object) && !PyDict_Check(object))
+    int texts = holds_texts(state, field, object);
+    if (texts > 0) /* as bytes: the library checks them, and names the record of an invalid one */
+        list = PyObject_CallMethod(object, "_encoded", NULL);
+    else if (texts == 0 && !PyUnicode_Check(object) && !PyBytes_Check(object) &&
+             !PyByteArray_Check(object) && !PyMemoryView_Check(object) && !PyDict_Check(object))
         list = PySequence_List(object);
     if (list == NULL && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)))
         PyErr_Format(PyExc_TypeError, "field %R must be a sequence of values or None, not %.100s",
                      field->name, Py_TYPE(object)->tp_name);
-    int ready = list == NULL ? -1 : field->type != LX_JSON ? 1 : holds_texts(state, object);
-    if (ready > 0 || (ready == 0 && encode_all(state, field, list) == 0))
+    bool ready = texts > 0 || field->type != LX_JSON;
+    if (list != NULL && (ready || encode_all(state, field, list) == 0))
         tuple = PyList_AsTuple(list);
     Py_XDECREF(list);
     return tuple;

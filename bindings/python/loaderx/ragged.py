@@ -318,7 +318,14 @@ class Ragged:
         """Return a list of bytes objects, of strs, or of lists."""
         if self.item is None:
             return [value.tolist() for value in self]
-        return _core.split_bytes(*self._as_arrays(), self.item is str)
+        return self._split(self.item is str)
+
+    def _encoded(self) -> List[bytes]:
+        """Return the values of strs in UTF-8, which may be invalid."""
+        return self._split(False)
+
+    def _split(self, text: bool) -> List[Any]:
+        return _core.split_bytes(*self._as_arrays(), text)
 
     def pad(self, value: Any = 0, **options: Any) -> np.ndarray[Any, Any]:
         """Return the values padded to a common length; see `Pad` for the arguments."""

@@ -458,3 +458,18 @@ def test_previews_show_the_types(tmp_path):
     page = lx.open(tmp_path / 'd')._repr_html_()
     for cell in ('str', 'json', 'datetime64[D]', '&lt;ä&gt;', '2024-01-02'):
         assert cell in page
+
+
+def test_a_ragged_of_invalid_texts_is_refused_with_its_place(tmp_path):
+    ragged = lx.Ragged(np.array([65, 255, 66], np.uint8), np.array([0, 1, 3]), str)
+    with lx.create(tmp_path / 'd', {'t': lx.Field(str)}) as writer:
+        with pytest.raises(ValueError, match="field 't', record 1: the text is not valid UTF-8"):
+            writer.extend(t=ragged)
+        writer.extend(t=ragged[:1])
+    with lx.create(tmp_path / 'j', {'t': lx.Field('json')}) as writer:
+        with pytest.raises(ValueError, match="field 't', record 0: .* not valid JSON"):
+            writer.extend(t=ragged)
+    with lx.create(tmp_path / 'b', {'t': lx.Field(bytes)}) as writer:
+        with pytest.raises((TypeError, UnicodeDecodeError)):
+            writer.extend(t=ragged)
+    assert lx.open(tmp_path / 'd')['t'][:] == ['A']
