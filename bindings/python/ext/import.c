@@ -148,10 +148,10 @@ static PyObject *import_files(PyObject *module, PyObject *args)
     lxpy_state *state = lxpy_state_get(module);
     import_call call = {0};
     PyObject *progress, *made = NULL;
-    if (!PyArg_ParseTuple(args, "OOOOOOpppOOO:import_files", &call.path, &call.format, &call.inputs,
-                          &call.options, &call.types, &call.storages, &call.skip, &call.append,
-                          &call.resume, &call.writing.durability, &call.writing.executor,
-                          &progress) ||
+    if (!PyArg_ParseTuple(args, "OOOOOOpppOOOO:import_files", &call.path, &call.format,
+                          &call.inputs, &call.options, &call.types, &call.storages, &call.skip,
+                          &call.append, &call.resume, &call.writing.durability,
+                          &call.writing.executor, &call.writing.card, &progress) ||
         lxpy_callbacks_init(&call.callbacks, state, progress, Py_None) < 0)
         return NULL;
     lx_importer *importer = lx_importer_new();

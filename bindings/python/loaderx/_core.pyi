@@ -257,7 +257,7 @@ def import_files(
     path: _Path, format: str, inputs: Sequence[_Path], options: Sequence[Tuple[str, str]],
     types: Sequence[Tuple[str, str]],
     storages: Sequence[Tuple[Optional[str], str, int, int]], skip: bool, append: bool,
-    resume: bool, durability: Optional[str], executor: Optional[Executor],
+    resume: bool, durability: Optional[str], executor: Optional[Executor], card: Dict[str, str],
     progress: _ProgressFunction, /) -> Tuple[Dict[str, int], List[Dict[str, Any]]]: ...
 
 def collate(

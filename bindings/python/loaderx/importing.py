@@ -18,6 +18,7 @@ OnBad = Literal['stop', 'skip']
 
 _Inputs = Union[Path, Sequence[Path]]
 _Fields = Optional[Mapping[str, Union[str, Field]]]
+_Card = Optional[Mapping[str, str]]
 
 
 class ImportReport(NamedTuple):
@@ -54,7 +55,8 @@ class ImportReport(NamedTuple):
 def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _Fields = None,
                  compress: str = 'raw', on_bad: OnBad = 'stop', resume: bool = False,
                  append: bool = False, durability: Optional[Durability] = None,
-                 executor: Optional[Executor] = None, progress: Progress = True) -> ImportReport:
+                 executor: Optional[Executor] = None, card: _Card = None,
+                 progress: Progress = True) -> ImportReport:
     """Import texts: each line is a record with one field.
 
     Lines end with LF or CR LF; the last one may lack its end. They must be UTF-8, unless `fields`
@@ -90,8 +92,8 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
         happens.
     append : bool, optional
         Whether to append to an existing dataset, which must have exactly the fields of the inputs.
-    durability, executor
-        See `create`.
+    durability, executor, card
+        See `create`. The card is that of a new dataset; it is not allowed with `append`.
     progress : bool or callable, optional
         See `copy`; the progress is counted in bytes of the inputs, and the total of pipes is None.
 
@@ -121,13 +123,13 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
     'two'
     """
     return _run('lines', inputs, path, {'field': field}, fields, compress, on_bad, resume, append,
-                durability, executor, progress)
+                durability, executor, card, progress)
 
 
 def import_jsonl(inputs: _Inputs, path: Path, *, fields: _Fields = None, compress: str = 'raw',
                  on_bad: OnBad = 'stop', resume: bool = False, append: bool = False,
                  durability: Optional[Durability] = None, executor: Optional[Executor] = None,
-                 progress: Progress = True) -> ImportReport:
+                 card: _Card = None, progress: Progress = True) -> ImportReport:
     """Import JSON Lines: each line is a JSON object whose keys are fields.
 
     Whole numbers become int64, other numbers float64, booleans bool, strings str, and lists of
@@ -137,7 +139,7 @@ def import_jsonl(inputs: _Inputs, path: Path, *, fields: _Fields = None, compres
 
     Parameters
     ----------
-    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, card, progress
         See `import_lines`.
 
     Returns
@@ -158,13 +160,14 @@ def import_jsonl(inputs: _Inputs, path: Path, *, fields: _Fields = None, compres
     ([5.0, 1.0], [3, 4])
     """
     return _run('jsonl', inputs, path, {}, fields, compress, on_bad, resume, append, durability,
-                executor, progress)
+                executor, card, progress)
 
 
 def import_csv(inputs: _Inputs, path: Path, *, delimiter: str = ',', header: bool = True,
                fields: _Fields = None, compress: str = 'raw', on_bad: OnBad = 'stop',
                resume: bool = False, append: bool = False, durability: Optional[Durability] = None,
-               executor: Optional[Executor] = None, progress: Progress = True) -> ImportReport:
+               executor: Optional[Executor] = None, card: _Card = None,
+               progress: Progress = True) -> ImportReport:
     """Import comma-separated values, as in RFC 4180.
 
     Columns of numbers become int64 or float64, with missing values for empty words; all others are
@@ -178,7 +181,7 @@ def import_csv(inputs: _Inputs, path: Path, *, delimiter: str = ',', header: boo
     header : bool, optional
         Whether the first record of each input names the fields. Otherwise, they are called column0,
         column1 and so on.
-    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, card, progress
         See `import_lines`.
 
     Returns
@@ -198,13 +201,14 @@ def import_csv(inputs: _Inputs, path: Path, *, delimiter: str = ',', header: boo
     options = {'delimiter': '\\t' if delimiter == '\t' else delimiter,
                'header': 'yes' if boolean('header', header) else 'no'}
     return _run('csv', inputs, path, options, fields, compress, on_bad, resume, append, durability,
-                executor, progress)
+                executor, card, progress)
 
 
 def import_tar(inputs: _Inputs, path: Path, *, key: Optional[str] = None, fields: _Fields = None,
                compress: str = 'raw', on_bad: OnBad = 'stop', resume: bool = False,
                append: bool = False, durability: Optional[Durability] = None,
-               executor: Optional[Executor] = None, progress: Progress = True) -> ImportReport:
+               executor: Optional[Executor] = None, card: _Card = None,
+               progress: Progress = True) -> ImportReport:
     """Import tar archives as written for WebDataset.
 
     Consecutive members whose names are equal up to the first dot of the last component are a
@@ -217,7 +221,7 @@ def import_tar(inputs: _Inputs, path: Path, *, key: Optional[str] = None, fields
     ----------
     key : str, optional
         The name of a field for the part of the names before the dot. By default, it is not stored.
-    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, card, progress
         See `import_lines`.
 
     Returns
@@ -239,14 +243,14 @@ def import_tar(inputs: _Inputs, path: Path, *, key: Optional[str] = None, fields
     [3, 4]
     """
     return _run('tar', inputs, path, {} if key is None else {'key': key}, fields, compress, on_bad,
-                resume, append, durability, executor, progress)
+                resume, append, durability, executor, card, progress)
 
 
 def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[str]] = None,
                   fields: _Fields = None, compress: str = 'raw', on_bad: OnBad = 'stop',
                   resume: bool = False, append: bool = False,
                   durability: Optional[Durability] = None, executor: Optional[Executor] = None,
-                  progress: Progress = True) -> ImportReport:
+                  card: _Card = None, progress: Progress = True) -> ImportReport:
     """Import folders of files: each file is a record, and its sub-folder is its class.
 
     The fields are 'data', the content; 'name', relative to the folder; 'class', the sub-folder of
@@ -262,7 +266,7 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
     ----------
     extensions : sequence of str, optional
         Only files with these extensions, such as ['jpg', 'png'], in any case.
-    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, card, progress
         See `import_lines`; each input is a folder.
 
     Returns
@@ -288,14 +292,14 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
             raise TypeError(f'extensions must be a sequence of str, not {extensions!r}')
         options['extensions'] = ','.join(each.lstrip('.') for each in extensions)
     return _run('folder', inputs, path, options, fields, compress, on_bad, resume, append,
-                durability, executor, progress)
+                durability, executor, card, progress)
 
 
 def import_tfrecord(inputs: _Inputs, path: Path, *, raw: Optional[str] = None,
                     lists: Sequence[str] = (), fields: _Fields = None, compress: str = 'raw',
                     on_bad: OnBad = 'stop', resume: bool = False, append: bool = False,
                     durability: Optional[Durability] = None, executor: Optional[Executor] = None,
-                    progress: Progress = True) -> ImportReport:
+                    card: _Card = None, progress: Progress = True) -> ImportReport:
     """Import TFRecord files with a tf.Example in each record: its features are the fields.
 
     Lists of one value become scalars, bytes, int64 or float32, and longer lists of numbers arrays.
@@ -310,7 +314,7 @@ def import_tfrecord(inputs: _Inputs, path: Path, *, raw: Optional[str] = None,
     lists : sequence of str, optional
         Features with any number of texts, which become JSON arrays. A feature with several byte
         strings that is not in this list makes its record bad, unless `fields` says 'ignore'.
-    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, card, progress
         See `import_lines`.
 
     Returns
@@ -334,13 +338,13 @@ def import_tfrecord(inputs: _Inputs, path: Path, *, raw: Optional[str] = None,
     if lists:
         options['lists'] = ','.join(lists)
     return _run('tfrecord', inputs, path, options, fields, compress, on_bad, resume, append,
-                durability, executor, progress)
+                durability, executor, card, progress)
 
 
 def import_mds(inputs: _Inputs, path: Path, *, fields: _Fields = None, compress: str = 'raw',
                on_bad: OnBad = 'stop', resume: bool = False, append: bool = False,
                durability: Optional[Durability] = None, executor: Optional[Executor] = None,
-               progress: Progress = True) -> ImportReport:
+               card: _Card = None, progress: Progress = True) -> ImportReport:
     """Import folders of Mosaic MDS, which mosaicml-streaming writes: each column is a field.
 
     Numbers keep their types, 'str' becomes str, and 'str_int' and the like int64 or float64 if
@@ -352,7 +356,7 @@ def import_mds(inputs: _Inputs, path: Path, *, fields: _Fields = None, compress:
 
     Parameters
     ----------
-    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, card, progress
         See `import_lines`; each input is a folder with an index.json. The names in a merged index
         are paths, which are not followed: import the folders that it merges.
 
@@ -377,14 +381,14 @@ def import_mds(inputs: _Inputs, path: Path, *, fields: _Fields = None, compress:
     [7, 8]
     """
     return _run('mds', inputs, path, {}, fields, compress, on_bad, resume, append, durability,
-                executor, progress)
+                executor, card, progress)
 
 
 def import_original(inputs: _Inputs, path: Path, *, field: Optional[str] = None,
                     fields: _Fields = None, compress: str = 'raw', on_bad: OnBad = 'stop',
                     resume: bool = False, append: bool = False,
                     durability: Optional[Durability] = None, executor: Optional[Executor] = None,
-                    progress: Progress = True) -> ImportReport:
+                    card: _Card = None, progress: Progress = True) -> ImportReport:
     """Import stores of version 2.8 of the original Python package, loaderx.
 
     An input is the directory of a store or of several stores, each of which is a field that has the
@@ -398,7 +402,7 @@ def import_original(inputs: _Inputs, path: Path, *, field: Optional[str] = None,
     ----------
     field : str, optional
         The name of the field of a single store; 'data' by default.
-    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, card, progress
         See `import_lines`; each input is a directory.
 
     Returns
@@ -421,13 +425,13 @@ def import_original(inputs: _Inputs, path: Path, *, field: Optional[str] = None,
     7
     """
     return _run('original', inputs, path, {} if field is None else {'field': field}, fields,
-                compress, on_bad, resume, append, durability, executor, progress)
+                compress, on_bad, resume, append, durability, executor, card, progress)
 
 
 def import_lmdb(inputs: _Inputs, path: Path, *, database: Optional[str] = None,
                 fields: _Fields = None, compress: str = 'raw', on_bad: OnBad = 'stop',
-                resume: bool = False, append: bool = False,
-                durability: Optional[Durability] = None, executor: Optional[Executor] = None,
+                resume: bool = False, append: bool = False, durability: Optional[Durability] = None,
+                executor: Optional[Executor] = None, card: _Card = None,
                 progress: Progress = True) -> ImportReport:
     """Import LMDB databases: each key and its value are a record, in the order of the keys.
 
@@ -440,7 +444,7 @@ def import_lmdb(inputs: _Inputs, path: Path, *, database: Optional[str] = None,
     ----------
     database : str, optional
         The name of a named database; by default, the main one.
-    inputs, path, fields, compress, on_bad, resume, append, durability, executor, progress
+    inputs, path, fields, compress, on_bad, resume, append, durability, executor, card, progress
         See `import_lines`; each input is the directory of an environment, or its data file.
 
     Returns
@@ -466,12 +470,12 @@ def import_lmdb(inputs: _Inputs, path: Path, *, database: Optional[str] = None,
     b'value'
     """
     return _run('lmdb', inputs, path, {} if database is None else {'database': database}, fields,
-                compress, on_bad, resume, append, durability, executor, progress)
+                compress, on_bad, resume, append, durability, executor, card, progress)
 
 
 def _run(form: str, inputs: _Inputs, path: Path, options: Mapping[str, str], fields: _Fields,
          compress: str, on_bad: str, resume: bool, append: bool, durability: Optional[str],
-         executor: Optional[Executor], progress: Progress) -> ImportReport:
+         executor: Optional[Executor], card: _Card, progress: Progress) -> ImportReport:
     if on_bad not in ('stop', 'skip'):
         raise ValueError(f"on_bad must be 'stop' or 'skip', not {on_bad!r}")
     for name, value in options.items():
@@ -481,6 +485,10 @@ def _run(form: str, inputs: _Inputs, path: Path, options: Mapping[str, str], fie
     paths: List[Any] = [inputs] if single else list(inputs)    # type: ignore[arg-type]
     if not paths:
         raise ValueError('inputs is empty: there is nothing to import')
+    if card is not None and not isinstance(card, Mapping):
+        raise TypeError(f'card must be a dict of str to str, not {type(card).__name__}')
+    if append and card is not None:
+        raise ValueError('card applies to new datasets only: do not set it to append')
     types, storages = _take_fields(fields)
     if compress not in COMPRESSIONS:
         raise ValueError(f"compress must be 'raw', 'flate' or 'zstd', not {compress!r}")
@@ -494,7 +502,8 @@ def _run(form: str, inputs: _Inputs, path: Path, options: Mapping[str, str], fie
 
         counts, skipped = _core.import_files(
             path, form, paths, list(options.items()), types, storages, on_bad == 'skip',
-            boolean('append', append), boolean('resume', resume), durability, executor, advance)
+            boolean('append', append), boolean('resume', resume), durability, executor,
+            dict(card or {}), advance)
     return ImportReport(**counts, skipped=skipped)
 
 

@@ -327,3 +327,17 @@ def test_wrong_arguments(tmp_path, arguments, error):
     with pytest.raises(error):
         lx.import_lines(tmp_path / 'a', tmp_path / 'd', **{'progress': False, **arguments})
     assert not (tmp_path / 'd').exists()
+
+
+def test_the_card_of_a_new_dataset(tmp_path):
+    (tmp_path / 'a').write_text('one\n')
+    lx.import_lines(tmp_path / 'a', tmp_path / 'd', card={'license': 'MIT'})
+    assert lx.open(tmp_path / 'd').card == {'license': 'MIT'}
+    lx.import_lines(tmp_path / 'a', tmp_path / 'd', card={'license': 'MIT'}, resume=True)
+    with pytest.raises(ValueError, match='card applies to new datasets only'):
+        lx.import_lines(tmp_path / 'a', tmp_path / 'd', card={'license': 'BSD'}, append=True)
+    with pytest.raises(TypeError, match='card must be a dict'):
+        lx.import_lines(tmp_path / 'a', tmp_path / 'e', card='MIT')
+    with pytest.raises(TypeError, match='license'):
+        lx.import_lines(tmp_path / 'a', tmp_path / 'e', card={'license': 5})
+    assert not (tmp_path / 'e').exists()
