@@ -338,6 +338,9 @@ static PyMethodDef dataset_methods[] = {
     {"_digest", lxpy_dataset_digest, METH_O,
      "_digest($self, progress)\n--\n\n"
      "Return the digest of the contents, as a number."},
+    {"_diff", FAST lxpy_dataset_diff, METH_FASTCALL,
+     "_diff($self, other, pairs, progress)\n--\n\n"
+     "Count the records that differ in pairs of fields, and list the first of them."},
     {"_backup", FAST lxpy_dataset_backup, METH_FASTCALL,
      "_backup($self, path, progress)\n--\n\n"
      "Copy the current snapshot to another directory."},

@@ -133,6 +133,7 @@ PyObject *lxpy_dataset_resolve(PyObject *self, PyObject *indices);
 
 /* maintenance.c; the first argument of the last three functions is the type */
 PyObject *lxpy_dataset_digest(PyObject *self, PyObject *progress);
+PyObject *lxpy_dataset_diff(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *lxpy_dataset_backup(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *lxpy_dataset_export(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count);

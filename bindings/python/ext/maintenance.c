@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dataset maintenance: backup, export, and functions that take a path. */
+/* Dataset maintenance: digests, comparisons, backup, export, and functions that take a path. */
 #include "dataset.h"
 #include "progress.h"
 
@@ -25,6 +25,98 @@ PyObject *lxpy_dataset_digest(PyObject *object, PyObject *progress)
     if (error.status != LX_OK)
         return lxpy_raise(reading.state, &error);
     return PyLong_FromUnsignedLongLong(NUMBER(digest));
+}
+
+/* ----------------------------------------------------------------------- diff */
+
+/** Takes a list of pairs of positions. Returns NULL with an exception on failure. */
+static lx_field_diff *take_pairs(PyObject *list, size_t *count)
+{
+    if (!PyList_Check(list)) {
+        PyErr_SetString(PyExc_TypeError, "pairs must be a list");
+        return NULL;
+    }
+    *count = (size_t)PyList_GET_SIZE(list);
+    lx_field_diff *pairs = PyMem_Calloc(*count + 1, sizeof *pairs);
+    if (pairs == NULL)
+        return (lx_field_diff *)PyErr_NoMemory();
+    for (size_t i = 0; i < *count; i++) {
+        Py_ssize_t a, b;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, (Py_ssize_t)i), "nn", &a, &b)) {
+            PyMem_Free(pairs);
+            return NULL;
+        }
+        pairs[i].a = (size_t)a;
+        pairs[i].b = (size_t)b;
+    }
+    return pairs;
+}
+
+static PyObject *describe_pair(const lx_field_diff *pair)
+{
+    uint64_t count = pair->count < LX_DIFF_FIRST ? pair->count : LX_DIFF_FIRST;
+    PyObject *first = PyList_New((Py_ssize_t)count);
+    for (uint64_t i = 0; first != NULL && i < count; i++) {
+        PyObject *record = PyLong_FromUnsignedLongLong(NUMBER(pair->first[i]));
+        if (record == NULL)
+            Py_CLEAR(first);
+        else
+            PyList_SET_ITEM(first, (Py_ssize_t)i, record);
+    }
+    return first != NULL ? Py_BuildValue("KN", NUMBER(pair->count), first) : NULL;
+}
+
+static PyObject *describe_pairs(const lx_field_diff *pairs, size_t count)
+{
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        PyObject *described = describe_pair(&pairs[i]);
+        if (described == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, (Py_ssize_t)i, described);
+    }
+    return list;
+}
+
+static PyObject *diff(PyObject *a, PyObject *b, lx_field_diff *pairs, size_t count,
+                      lxpy_callbacks *callbacks)
+{
+    lxpy_reading here, there;
+    lx_error error = LX_ERROR_INIT;
+    if (lxpy_reading_begin(&here, a) < 0)
+        return NULL;
+    if (lxpy_reading_begin(&there, b) < 0) {
+        lxpy_reading_end(&here);
+        return NULL;
+    }
+    lxpy_callbacks_begin(callbacks);
+    lx_dataset_diff(here.handle, there.handle, pairs, count, lxpy_report_progress, callbacks,
+                    &error);
+    lxpy_callbacks_end(callbacks);
+    lxpy_reading_end(&there);
+    lxpy_reading_end(&here);
+    if (callbacks->raised)
+        return NULL;
+    return error.status == LX_OK ? describe_pairs(pairs, count) : lxpy_raise(here.state, &error);
+}
+
+PyObject *lxpy_dataset_diff(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"other", "pairs", "progress", NULL};
+    lxpy_state *state = ((lxpy_dataset *)object)->state;
+    PyObject *values[3];
+    lxpy_callbacks callbacks;
+    size_t pair_count;
+    if (lxpy_arguments("_diff", names, 3, 3, args, count, NULL, values) < 0 ||
+        lxpy_dataset_check(state, values[0], names[0]) < 0 ||
+        lxpy_callbacks_init(&callbacks, state, values[2], Py_None) < 0)
+        return NULL;
+    lx_field_diff *pairs = take_pairs(values[1], &pair_count);
+    PyObject *result = pairs != NULL ? diff(object, values[0], pairs, pair_count, &callbacks)
+                                     : NULL;
+    PyMem_Free(pairs);
+    return result;
 }
 
 /* --------------------------------------------------------------------- backup */

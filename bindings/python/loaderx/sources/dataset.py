@@ -17,6 +17,7 @@ from ..executor import Executor
 from ..field import Field
 from .arrow import ArrowRecords
 from .column import Column, Views
+from .difference import describe_difference
 from .preview import preview
 from .records import Concatenable, has_field, selects_several
 from .stored import Stored
@@ -349,6 +350,50 @@ class Dataset(Stored, _core.Dataset):
         """
         with reporting(progress, 'digest') as report_progress:
             return f'{self._digest(report_progress):016x}'
+
+    def diff(self, other: Dataset, progress: Progress = True) -> Dict[str, Any]:
+        """Compare this dataset with another one: fields, lengths, values and cards.
+
+        How values are stored makes no difference. Values are compared as bytes, for each field that
+        both datasets have with the same dtype and shape, in the records that both have; a missing
+        value differs from every value that is present. All values of these fields are read and
+        verified, on the threads of the executor.
+
+        Parameters
+        ----------
+        other : Dataset
+            The other dataset.
+        progress : bool or callable, optional
+            See `verify`.
+
+        Returns
+        -------
+        dict
+            ``same`` (whether nothing differs), ``lengths`` (of both), ``same_order`` (whether the
+            fields that both have are in the same order), ``fields`` and ``card``. ``fields`` has a
+            dict for each name of a field: ``a`` and ``b`` (the `Field` of this dataset and of
+            `other`, or None), ``records`` (the number of records with different values; None if
+            the values were not compared) and ``first`` (the first of these records, at most 8).
+            ``card`` has the pair of texts of each entry that differs, None for an absent one.
+
+        Raises
+        ------
+        CorruptError
+            A value is damaged.
+
+        Examples
+        --------
+        >>> for path, numbers in ('old', [1, 2, 3]), ('new', [1, 5, 3]):
+        ...     with create(path, {'x': Field('int64')}) as writer:
+        ...         first = writer.extend(x=numbers)
+        >>> difference = open('old').diff(open('new'))
+        >>> difference['same'], difference['fields']['x']['first']
+        (False, [1])
+        """
+        if not isinstance(other, Dataset):
+            raise TypeError(f'other must be a Dataset, not {type(other).__name__}')
+        a, b = (each.pin() if each.live else each for each in (self, other))
+        return describe_difference(a, b, lambda pairs, report: a._diff(b, pairs, report), progress)
 
     def backup(self, path: Path, progress: Progress = True) -> None:
         """Copy the current snapshot to another directory; writers can continue in the meantime.
