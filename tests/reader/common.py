@@ -65,9 +65,9 @@ def plain_text(path, **options):
 class Library:
     """The library's reader, in a process that reads one dataset after another."""
 
-    def __init__(self):
-        self.process = subprocess.Popen([program("dump-dataset")], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+    def __init__(self, *options):
+        self.process = subprocess.Popen([program("dump-dataset"), *options],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def read(self, path):
         """Return the name of the status, and the contents or the error, of a dataset."""
@@ -96,6 +96,14 @@ class Library:
 def library():
     """The library's reader."""
     reader = Library()
+    yield reader
+    reader.close()
+
+
+@pytest.fixture(scope="module")
+def library_changes():
+    """The library's reader, which returns numbers of changes instead of the contents."""
+    reader = Library("--changes")
     yield reader
     reader.close()
 

@@ -15,8 +15,8 @@ import time
 
 import pytest
 
-from common import (BUILD, HERE, TIMEOUT, contents, folder, golden,  # noqa: F401
-                    library, plain_text, program)
+from common import (BUILD, HERE, NAMES, TIMEOUT, contents, folder, golden,  # noqa: F401
+                    library, library_changes, plain_text, program)
 from compose import Composer, field
 from zrbase import Absent
 from zrecord import Dataset
@@ -45,6 +45,33 @@ def test_random(maker, seed, folder, library):
     with Dataset(folder / "d") as dataset:
         for one in filter(dataset.is_complete, dataset.meta.fields):
             assert f" {one.name} missing" not in wanted
+
+
+def changes_text(path):
+    """Return the number of changes of each field."""
+    with Dataset(path) as dataset:
+        return "".join(f"{one.name} {dataset.changes(one)}\n" for one in dataset.meta.fields)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_numbers_of_changes(seed, folder, library_changes):
+    """Both count the same, and a rebalance, a seal and a recovery do not change the numbers."""
+    path = folder / "d"
+    subprocess.run([program("make-changed"), "random", str(seed), path], check=True,
+                   timeout=TIMEOUT)
+    before = changes_text(path)
+    assert library_changes.text(path) == before
+    for words in (["rebalance", "-q", path], ["seal", path],
+                  ["repair", path, "--into", folder / "new"]):
+        subprocess.run([command(), *words], check=True, timeout=TIMEOUT, stdout=subprocess.PIPE)
+        assert changes_text(path) == library_changes.text(path) == before
+    assert changes_text(folder / "new") == library_changes.text(folder / "new") == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numbers_of_changes_of_goldens(name, folder, library_changes):
+    path = golden(name, folder)
+    assert library_changes.text(path) == changes_text(path)
 
 
 @pytest.mark.parametrize("seed", range(100, 106))

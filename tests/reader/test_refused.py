@@ -109,6 +109,8 @@ DAMAGED_META = [
          {"chunk": 0, "offset": 0, "bytes": 0}, {"chunk": 0, "offset": 0, "bytes": U32 + 1}),
     *put([*FIELD, "align"], 0, 3, 8192), *put([*FIELD, "dict"], {}, {"bytes": 1, "crc": 0}, 0),
     *put([*FIELD, "complete"], 1, None, "true"),
+    *put([*FIELD, "changes"], -1, U63 + 1, None, "0", 1.0, True),
+    *put(["changes"], -1, U63 + 1, None, "0", 1.0, True),
     *put(["card"], [], None, "x", {"": "x"}, {"a b": "x"}, {"a": 1}, {"a": None}, {"a": "\0"},
          {"a" * 65: ""}, {f"k{i}": "" for i in range(65)}, {"a": "x" * 65536}),
     *put(["fields", 0, "shape"], [1]), *put(["deep"], nested(16), {"a": nested(15)}),

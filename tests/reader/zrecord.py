@@ -301,6 +301,12 @@ class Dataset:
         """Whether no value of the field is missing, as far as section 8.17 tells."""
         return field.complete and (self.meta.sealed or field.id not in self.state.lacking)
 
+    def changes(self, field):
+        """Return the number of changes of a field: section 8.18."""
+        state, base = self.state, self.meta.changes
+        total = (state.first_crc if base is None else base) + field.changes
+        return (total + state.shortened + state.changed[field.id]) % (1 << 63)
+
     def _words(self, field, index):
         """Return entry and check of a record, and their location: section 8.12."""
         state = self.state

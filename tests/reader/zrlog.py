@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """LOG: frames, their rules, and their replay. Section 8 of the format."""
 
+import collections
 import struct
 
 from zrbase import Corrupt, crc32c, le64
@@ -59,6 +60,12 @@ class State:
         The offset in the log of each live update, by (field id, index).
     lacking : set
         The ids of the fields with an update, live or not, that is a missing value.
+    changed : Counter
+        What the frames add to the number of changes of each field, by id: section 8.18.
+    shortened : int
+        What they add to the numbers of all fields.
+    first_crc : int
+        The crc of frame 0.
     sequence, crc, synced
         Of the last frame.
     """
@@ -70,6 +77,8 @@ class State:
         self.updates = {}
         self.place = {}
         self.lacking = set()
+        self.changed = collections.Counter()
+        self.shortened = 0
 
     def _drop(self, low, high):
         """Drop the updates of indices in [low, high); the cost depends on the smaller number."""
@@ -90,9 +99,15 @@ class State:
             self.place[field, index] = place
             if not any(words):
                 self.lacking.add(field)
+            if index < self.length:
+                self.changed[field] += frame.crc
             above = max(above, index + 1)
             place += UPDATE_ITEM.size
         self._drop(frame.length, max(above, self.length))
+        if frame.sequence == 0:
+            self.first_crc = frame.crc
+        elif frame.length < self.length:
+            self.shortened += frame.crc
         self.length = frame.length
         self.rows = frame.rows
         self.table_generation = frame.table_generation

@@ -122,6 +122,10 @@ def _number(source, key, where="", low=0, high=NUMBER_MAX):
     return _ranged(_get(source, key, int, where), low, high, where + key)
 
 
+def _optional(source, key, where, default):
+    return _number(source, key, where) if key in source else default
+
+
 def _strings(source, key, where):
     return [_typed(one, str, f"{where}{key}[]") for one in _get(source, key, list, where)]
 
@@ -168,6 +172,7 @@ class Field:
         self._read_shape(source, where)
         self._read_dictionary(source, where)
         self.complete = _typed(source.get("complete", False), bool, where + "complete")
+        self.changes = _optional(source, "changes", where, 0)
         self.shared = self._read_shared(source, where + "shared.")
 
     def _read_shape(self, source, where):
@@ -235,6 +240,7 @@ class Meta:
         self.uuid = bytes.fromhex(uuid.replace("-", ""))
         self.sealed = _get(source, "sealed", bool, "")
         self.length = _number(source, "length")
+        self.changes = _optional(source, "changes", "", None)
         self._read_chunks(_get(source, "chunks", dict, ""))
         self.card = self._card(_typed(source.get("card", {}), dict, "card"))
         next_field = _number(source, "next_field", high=U32)

@@ -132,12 +132,12 @@ static lx_status read_dict(const json_t *object, lx_compression compression, uin
                            : lx__json_get_integer(dict, "crc", 0, UINT32_MAX, &ignored, error);
 }
 
-/** Reads an optional key, a number from 1 to @p most; leaves @p value alone if it is absent. */
-static lx_status read_optional(const json_t *object, const char *key, uint64_t most,
+/** Reads an optional key, a number in a range; leaves @p value alone if it is absent. */
+static lx_status read_optional(const json_t *object, const char *key, uint64_t least, uint64_t most,
                                uint64_t *value, lx_error *error)
 {
     return json_object_get(object, key) != NULL
-               ? lx__json_get_integer(object, key, 1, most, value, error)
+               ? lx__json_get_integer(object, key, least, most, value, error)
                : LX_OK;
 }
 
@@ -148,9 +148,9 @@ static lx_status read_codec_settings(const json_t *object, lx_field *field, lx_e
     uint64_t level = 0, dictionary = 0;
     lx_status status = read_dict(object, field->compression, &dictionary, error);
     if (status == LX_OK)
-        status = read_optional(object, "level", INT16_MAX, &level, error);
+        status = read_optional(object, "level", 1, INT16_MAX, &level, error);
     if (status == LX_OK)
-        status = read_optional(object, "train", LX_MAX_DICTIONARY, &dictionary, error);
+        status = read_optional(object, "train", 1, LX_MAX_DICTIONARY, &dictionary, error);
     field->level = (int)level;
     field->dictionary = (uint32_t)dictionary;
     return status;
@@ -192,7 +192,7 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
 {
     lx_field field = {0};
     const char *stem = NULL, *dtype;
-    uint64_t shape[LX_MAX_NDIM], id = 0, align = 0;
+    uint64_t shape[LX_MAX_NDIM], id = 0, align = 0, changes = 0;
     bool complete;
     lx__shared shared;
     if (!json_is_object(object))
@@ -223,6 +223,8 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     if (status == LX_OK)
         status = read_complete(object, &complete, error);
     if (status == LX_OK)
+        status = read_optional(object, "changes", 0, LX__CHANGES_MAX, &changes, error);
+    if (status == LX_OK)
         status = read_shared(object, &shared, error);
     if (status != LX_OK)
         return status;
@@ -230,9 +232,11 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     field.align = (uint32_t)align;
     field.shape = shape;
     status = lx__schema_add(schema, &field, stem, complete, error);
-    if (status == LX_OK)
-        schema->fields[schema->count - 1]->shared = shared;
-    return status;
+    if (status != LX_OK)
+        return status;
+    schema->fields[schema->count - 1]->changes = changes;
+    schema->fields[schema->count - 1]->shared = shared;
+    return LX_OK;
 }
 
 static lx_status read_fields(lx__meta *meta, lx_error *error)
@@ -338,6 +342,10 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
         status = lx__json_get_bool(meta->document, "sealed", &meta->sealed, error);
     if (status == LX_OK)
         status = lx__json_get_integer(meta->document, "length", 0, INT64_MAX, &meta->length, error);
+    meta->changes = LX_NONE;
+    if (status == LX_OK)
+        status = read_optional(meta->document, "changes", 0, LX__CHANGES_MAX, &meta->changes,
+                               error);
     if (status == LX_OK)
         status = read_chunks(meta, error);
     if (status == LX_OK)

@@ -103,7 +103,8 @@ static json_t *new_document(const lx__meta *meta)
 lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_records,
                         uint64_t chunk_limit, lx_error *error)
 {
-    *meta = (lx__meta){.chunk_records = chunk_records, .chunk_limit = chunk_limit};
+    *meta =
+        (lx__meta){.chunk_records = chunk_records, .chunk_limit = chunk_limit, .changes = LX_NONE};
     lx_status status = lx__uuid_make(meta->uuid, error);
     if (status != LX_OK)
         return status;
@@ -270,6 +271,19 @@ lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, 
 {
     json_t *field = json_array_get(fields_of(meta), position);
     return have_set(json_object_set_new(field, "complete", json_boolean(complete)), error);
+}
+
+lx_status lx__meta_set_changes(lx__meta *meta, lx_error *error)
+{
+    int failed = 0;
+    for (size_t i = 0; i < meta->schema->count; i++)
+        failed |= set_integer(json_array_get(fields_of(meta), i), "changes",
+                              lx__schema_field(meta->schema, i)->changes & LX__CHANGES_MAX);
+    if (meta->changes == LX_NONE)
+        (void)json_object_del(meta->document, "changes");
+    else
+        failed |= set_integer(meta->document, "changes", meta->changes & LX__CHANGES_MAX);
+    return have_set(failed, error);
 }
 
 const json_t *lx__meta_get_card(const lx__meta *meta)

@@ -17,6 +17,8 @@
 /** The feature that a dataset with a ragged field requires: null as the first extent of a shape. */
 #define LX__FEATURE_RAGGED "ragged"
 #define LX__LENGTH_MAX ((1ull << 59) - 1)
+/** The largest number of changes; the numbers are sums modulo 2^63. */
+#define LX__CHANGES_MAX ((1ull << 63) - 1)
 
 /** A parsed meta.json. */
 typedef struct lx__meta {
@@ -28,6 +30,7 @@ typedef struct lx__meta {
     uint64_t length;        /**< Valid only if @ref sealed. */
     uint64_t chunk_records; /**< Number of payloads at which a chunk is full. */
     uint64_t chunk_limit;   /**< Number of bytes at which a chunk is full. */
+    uint64_t changes;       /**< Like lx__field.changes, for the dataset; LX_NONE if unknown. */
     bool sealed;
 } lx__meta;
 
@@ -119,6 +122,10 @@ lx_status lx__meta_set_shared(lx__meta *meta, size_t position, const lx__shared 
 
 /** Sets whether the field at @p position is complete; see lx__field. */
 lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, lx_error *error);
+
+/** Stores in the document the numbers of changes that the meta and its schema have. A number of
+ * #LX_NONE for the dataset makes the changes of all its fields unknown. */
+lx_status lx__meta_set_changes(lx__meta *meta, lx_error *error);
 
 /** Returns the card, which is an object of strings; NULL if there is none. */
 const json_t *lx__meta_get_card(const lx__meta *meta);

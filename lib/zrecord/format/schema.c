@@ -204,9 +204,11 @@ lx_status lx__schema_add_copy(lx_schema *schema, const lx__field *field, const c
     lx_field shown = field->shown;
     shown.name = name;
     lx_status status = lx__schema_add(schema, &shown, field->stem, field->complete, error);
-    if (status == LX_OK)
-        schema->fields[schema->count - 1]->shared = field->shared;
-    return status;
+    if (status != LX_OK)
+        return status;
+    schema->fields[schema->count - 1]->changes = field->changes;
+    schema->fields[schema->count - 1]->shared = field->shared;
+    return LX_OK;
 }
 
 lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error)

@@ -37,6 +37,8 @@ typedef struct lx__field {
     uint64_t *shape;
     bool complete; /**< Its tables contain no missing values, unless a marker in the log says that
                         they do (see replay.h). False if that is unknown. */
+    uint64_t changes; /**< The number in meta.json or, in a writer, that of its newest commit. See
+                           zrecord/wal/changes.h. */
     lx__shared shared;
 } lx__field;
 

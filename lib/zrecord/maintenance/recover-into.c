@@ -173,6 +173,17 @@ static lx_status make_dictionaries(lx__recovery *self, lx_error *error)
     return status;
 }
 
+/** Carries over the numbers of changes. If something was lost, they become unknown, because other
+ * records may take the place of those that were lost. */
+static lx_status carry_changes(lx__recovery *self, lx_error *error)
+{
+    if (self->repair.result.damages == 0)
+        lx__changes_add_to_meta(&self->log.state.changes, &self->meta);
+    else
+        self->meta.changes = LX_NONE;
+    return lx__meta_set_changes(&self->meta, error);
+}
+
 /** Makes a log with a single frame for the next generation, and then meta.json. */
 static lx_status make_log_and_meta(lx__recovery *self, lx_error *error)
 {
@@ -185,6 +196,8 @@ static lx_status make_log_and_meta(lx__recovery *self, lx_error *error)
         status = lx__meta_unseal(&self->meta, error);
     for (size_t i = 0; status == LX_OK && i < self->meta.schema->count; i++)
         status = lx__meta_set_complete(&self->meta, i, false, error); /* rows may be lost */
+    if (status == LX_OK)
+        status = carry_changes(self, error);
     if (status == LX_OK)
         status = lx__meta_set_state(&self->meta, state->length, state->chunks, state->chunk_count,
                                     error);

@@ -349,6 +349,8 @@ static lx_status rotate(lx_writer *writer, void *user, lx_error *error)
     if (status == LX_OK)
         status = lx__repair_fit_chunks(&next.state, &self->chunks, writer->meta.chunk_records,
                                        self->cut, error);
+    if (self->cut) /* other records may take the place of those in the lost commits */
+        next.meta.changes += next.state.position.crc;
     if (status == LX_OK)
         status = lx__install_make_log(&next, &writer->committed.updates, error);
     if (status == LX_OK)

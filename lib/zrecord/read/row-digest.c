@@ -94,6 +94,15 @@ static lx_status compute_once(lx__row_digest *digest, lx__snapshot *snapshot, lx
     return LX_OK;
 }
 
+static void copy_changes(lx__row_digest *digest, const lx__snapshot *snapshot)
+{
+    const lx__store *store = snapshot->store;
+    digest->changes = digest->fields + digest->count;
+    for (size_t i = 0; i < digest->count; i++)
+        digest->changes[i] = lx__changes_get(&snapshot->state.changes, &store->meta, store->schema,
+                                             i);
+}
+
 lx_status lx__dataset_digest_rows(lx_dataset *dataset, uint64_t length, uint64_t rows,
                                   lx__row_digest *digest, lx_error *error)
 {
@@ -111,11 +120,13 @@ lx_status lx__dataset_digest_rows(lx_dataset *dataset, uint64_t length, uint64_t
                                .table_generation = state->table_generation,
                                .count = snapshot->store->schema->count};
     lx__snapshot_identify(snapshot, &digest->identity);
-    digest->fields = lx__alloc_array(digest->count, sizeof *digest->fields);
+    digest->fields = lx__alloc_array(2 * digest->count, sizeof *digest->fields);
     if (digest->fields == NULL)
         status = lx__fail_memory(error, "digests of rows");
     else
         status = whole ? compute_once(digest, snapshot, error) : compute(digest, snapshot, error);
+    if (status == LX_OK)
+        copy_changes(digest, snapshot);
     lx__snapshot_unref(snapshot);
     if (status != LX_OK)
         lx__row_digest_free(digest);
@@ -125,5 +136,5 @@ lx_status lx__dataset_digest_rows(lx_dataset *dataset, uint64_t length, uint64_t
 void lx__row_digest_free(lx__row_digest *digest)
 {
     lx__free(digest->fields);
-    digest->fields = NULL;
+    digest->fields = digest->changes = NULL;
 }

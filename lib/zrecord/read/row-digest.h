@@ -17,7 +17,8 @@
  *
  * Rows of a table never change, so the digest of a field covers only the updates of records below
  * @ref rows, and the entries of all other records. Digests of different table generations cannot be
- * compared.
+ * compared. The numbers of changes can, but they also count changes of records that are not among
+ * the first @ref length.
  */
 typedef struct lx__row_digest {
     lx_dataset_identity identity; /**< Of the snapshot. */
@@ -27,6 +28,7 @@ typedef struct lx__row_digest {
     size_t count; /**< Number of fields. */
     /** A 32-bit digest, or #LX__DIGEST_UNKNOWN, for each field; the handle's fields come first. */
     uint64_t *fields;
+    uint64_t *changes; /**< The number of changes of each field; see zrecord/wal/changes.h. */
 } lx__row_digest;
 
 /**

@@ -35,6 +35,7 @@ typedef struct replay {
     uint64_t rows;                            /**< Number of table rows before the first frame. */
     uint64_t end;                             /**< End of the last frame. */
     uint32_t frames;                          /**< Number of frames replayed so far. */
+    uint32_t crc;                             /**< Of the current frame. */
     lx__overlay_layer *layer;                 /**< The updates of these frames; NULL if there are
                                                    none. */
     lx__update pending[LX__UPDATE_BATCH_MAX]; /**< Updates to put into the layer together. */
@@ -268,6 +269,12 @@ static lx_status add_update(replay *r, uint32_t id, uint64_t index, const uint8_
         r->state->missing[field / 64] |= 1ull << field % 64;
     if (index == LX__MISSING_MARKER)
         return LX_OK;
+    bool existed = index < r->state->length; /* which is still the length before this frame */
+    lx_status status = existed ? lx__changes_add(&r->state->changes, r->schema->count, field,
+                                                 r->crc, error)
+                               : LX_OK;
+    if (status != LX_OK)
+        return status;
     lx__update *update = &r->pending[r->pending_count++];
     update->index = index;
     update->field = field;
@@ -351,6 +358,7 @@ static lx_status apply_frame(replay *r, lx_error *error)
     const char *broken = broken_rule(state, &frame);
     if (broken != NULL)
         return fail_rule(r, offset, error, broken);
+    r->crc = frame.crc;
     status = check_trailer(r, offset, &frame, error);
     if (status == LX_OK)
         status = apply_chunks(r, offset, &frame, error);
@@ -369,6 +377,10 @@ static lx_status apply_frame(replay *r, lx_error *error)
 
     bool changes = offset == 0 || frame.update_count != 0 || frame.chunk_count != 0 ||
                    frame.length != state->length || frame.rows != state->rows;
+    if (offset == 0)
+        state->changes.first_crc = frame.crc;
+    else if (frame.length < state->length)
+        state->changes.dataset += frame.crc;
     state->length = frame.length;
     state->rows = frame.rows;
     state->table_generation = frame.table_generation;
@@ -473,12 +485,14 @@ void lx__state_copy(lx__state *copy, const lx__state *state)
 {
     *copy = *state;
     (void)lx__shared_ref(copy->chunks);
+    lx__changes_copy(&copy->changes, &state->changes);
     lx__overlay_copy(&copy->overlay, &state->overlay);
 }
 
 void lx__state_free(lx__state *state)
 {
     lx__shared_unref(state->chunks);
+    lx__changes_free(&state->changes);
     lx__overlay_free(&state->overlay);
     *state = (lx__state){0};
 }

@@ -6,8 +6,9 @@
 #ifndef LX_ZRECORD_REPLAY_H
 #define LX_ZRECORD_REPLAY_H
 
-#include "zrecord/wal/wal.h"
+#include "zrecord/wal/changes.h"
 #include "zrecord/wal/overlay.h"
+#include "zrecord/wal/wal.h"
 
 /** The index in a marker, which is an update that replaces no row, but says that the tables of its
  * field contain a missing value. */
@@ -31,6 +32,7 @@ typedef struct lx__state {
     /** One bit for each field of the schema, set if an update in any of the frames so far is a
      * marker or a missing value. */
     uint64_t missing[LX_MAX_FIELDS / 64];
+    lx__changes changes;
 } lx__state;
 
 /** Which frames to replay. */

@@ -336,6 +336,21 @@ static void advance(lx_writer *writer, const lx__frame *frame, bool changes)
     writer->wal.changes = changes;
 }
 
+/** Counts what the frame changes, as a replay of the log does. */
+static void count_changes(lx_writer *writer, const lx__frame *frame)
+{
+    uint64_t length = writer->committed.state.length;
+    if (frame->length < length) {
+        writer->meta.changes += frame->crc;
+        length = frame->length;
+    }
+    for (size_t i = 0; i < writer->applied.updates.count; i++) {
+        const lx__update *update = &writer->applied.updates.list[i];
+        if (update->index < length)
+            writer->meta.schema->fields[update->field]->changes += frame->crc;
+    }
+}
+
 /** Moves the applied updates to those that are in the log. Room must have been reserved. */
 static void adopt_updates(lx_writer *writer)
 {
@@ -359,6 +374,7 @@ static void adopt(lx_writer *writer, const lx__frame *frame)
 {
     lx__applied *applied = &writer->applied;
     advance(writer, frame, true);
+    count_changes(writer, frame);
     lx__committed_adopt(&writer->committed, frame, applied->grown, applied->grown_count);
     for (size_t i = 0; i < writer->flush.worker_count; i++)
         lx__chunk_files_committed(&writer->flush.workers[i].flush_task.chunks, applied->grown,

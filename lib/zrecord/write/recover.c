@@ -275,6 +275,7 @@ static lx_status load_committed(lx_writer *writer, const lx__state *durable, lx_
     if (status == LX_OK)
         status = load_updates(writer, error);
     writer->length = writer->applied.length = writer->committed.state.length;
+    lx__changes_add_to_meta(&state->changes, &writer->meta);
     for (size_t i = 0; i < writer->meta.schema->count; i++)
         if (lx__state_may_be_missing(state, writer->meta.schema, i))
             writer->meta.schema->fields[i]->complete = false;

@@ -167,6 +167,35 @@ START_TEST(adds_and_drops_fields)
 }
 END_TEST
 
+START_TEST(keeps_numbers_of_changes)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__meta meta = made(), back;
+    replace(&meta);
+    unit_ok(read_here(&back, &error));
+    ck_assert_uint_eq(back.changes, LX_NONE);
+    ck_assert_uint_eq(back.schema->fields[LABEL]->changes, 0);
+    lx__meta_free(&back);
+    meta.changes = LX__CHANGES_MAX + 8; /* modulo 2^63 */
+    meta.schema->fields[LABEL]->changes = LX__CHANGES_MAX;
+    unit_ok(lx__meta_set_changes(&meta, &error));
+    replace(&meta);
+    unit_ok(read_here(&back, &error));
+    ck_assert_uint_eq(back.changes, 7);
+    ck_assert_uint_eq(back.schema->fields[LABEL]->changes, LX__CHANGES_MAX);
+    lx__meta_free(&back);
+    meta.changes = LX_NONE;
+    unit_ok(lx__meta_set_changes(&meta, &error));
+    replace(&meta);
+    unit_ok(read_here(&back, &error));
+    ck_assert_uint_eq(back.changes, LX_NONE);
+    lx__meta_free(&back);
+    lx__meta_free(&meta);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /** Writes meta.json, and checks whether it requires the feature of ragged fields. */
 static void expect_ragged(const lx__meta *meta, bool feature)
 {
@@ -273,6 +302,6 @@ START_TEST(a_failed_write_leaves_the_old_meta_json)
 END_TEST
 
 UNIT_MAIN("zrecord/meta", reads_back_a_new_meta_json, each_dataset_has_a_uuid_of_its_own,
-          sealing_records_lengths_chunks_and_tables, keeps_unknown_keys, adds_and_drops_fields,
-          a_ragged_field_requires_the_feature, refuses_to_write_a_text_too_long_to_read,
-          a_failed_write_leaves_the_old_meta_json)
+          sealing_records_lengths_chunks_and_tables, keeps_unknown_keys, keeps_numbers_of_changes,
+          adds_and_drops_fields, a_ragged_field_requires_the_feature,
+          refuses_to_write_a_text_too_long_to_read, a_failed_write_leaves_the_old_meta_json)
