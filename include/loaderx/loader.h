@@ -472,9 +472,10 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
  * deleted and others took their places, the call fails; lx_loader_restore_changed() continues
  * nevertheless. A run never continues with fewer records than it had, because its order depends on
  * their number: append as many as were deleted. If the tables of the dataset were rewritten
- * (lx_writer_rebalance(), lx_writer_checkpoint(), lx_writer_seal(), lx_dataset_recover()), the
- * library cannot tell whether records have changed: it logs a warning and continues. The records of
- * a live dataset may change, so they are not compared.
+ * (lx_writer_rebalance(), lx_writer_checkpoint(), lx_writer_seal(), lx_dataset_recover()), a change
+ * of any record counts, even of one that was appended after the state was saved. If the state was
+ * saved by a version that did not record enough for this, the call logs a warning and continues.
+ * The records of a live dataset may change, so they are not compared.
  *
  * @retval LX_OK               The next batch begins at that position.
  * @retval LX_ERR_MISMATCH     The state belongs to a different order or source, or records were

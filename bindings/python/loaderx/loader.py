@@ -549,8 +549,10 @@ class Loader:
             What to do if records that the loader reads were changed, or deleted and replaced by
             others, after the state was saved. 'raise': raise ValueError. 'allow': continue with the
             records as they are now. If the tables of a dataset were rewritten in the meantime (by a
-            rebalance, a recovery, a seal or a checkpoint), changes cannot be detected, and a
-            warning is logged instead. The records of a live dataset are not compared.
+            rebalance, a recovery, a seal or a checkpoint), a change of any record counts, even of
+            one that was appended after the state was saved. If a state was saved by a version
+            that did not record enough for this, a warning is logged instead. The records of a live
+            dataset are not compared.
 
         Raises
         ------

@@ -301,31 +301,94 @@ def test_a_state_of_changed_records_resumes(tmp_path):
         assert resumed(lx.Dataset(path), state) == expected
 
 
-def test_rewritten_tables_cause_a_warning(tmp_path, caplog):
-    path = make(tmp_path / 'd')
-    change(path, 5)
-    state, expected = a_state(lx.Dataset(path))
+REWRITES = [lambda writer: writer.rebalance(progress=False), lambda writer: writer.checkpoint(),
+            lambda writer: writer.seal()]
+UNKNOWN = r"changed after the state was saved.* not known which records .*changed='allow'"
+
+
+def rewrite(path, number):
+    before = lx.Loader(lx.Dataset(path)).state_dict()['datasets'][0]['tables']
+    with lx.open(path, 'r+') as writer:
+        REWRITES[number](writer)
+    assert lx.Loader(lx.Dataset(path)).state_dict()['datasets'][0]['tables'] == before + 1
+
+
+def make_in_tables(path):
+    """Make a dataset whose records are in the tables, except that one was changed."""
+    path = make(path)
     with lx.open(path, 'r+') as writer:
         writer.rebalance(progress=False)
-    caplog.clear()
+    change(path, 5)
+    return path
+
+
+@pytest.mark.parametrize('number', range(len(REWRITES)))
+def test_rewritten_tables_change_nothing(tmp_path, caplog, number):
+    path = make_in_tables(tmp_path / 'd')
+    state, expected = a_state(lx.Dataset(path))
+    append(path, 7)
+    rewrite(path, number)
     with caplog.at_level(logging.WARNING):
-        assert resumed(lx.Dataset(path), state) == expected
-    assert 'not known whether records changed' in caplog.text
-    caplog.clear()
-    assert resumed(lx.Dataset(path), state, changed='allow') == expected
+        assert resumed(lx.Dataset(path, length=N), state) == expected
     assert not caplog.text
 
 
-def test_a_recovery_causes_a_warning(tmp_path, caplog):
-    path = make(tmp_path / 'd')
-    change(path, 5)
+@pytest.mark.parametrize('number', range(len(REWRITES)))
+def test_changes_are_reported_although_tables_were_rewritten(tmp_path, number):
+    path = make_in_tables(tmp_path / 'd')
     state, expected = a_state(lx.Dataset(path))
+    of_labels, _ = a_state(lx.Dataset(path), fields=['y'])
+    change(path, 6, ('x',))
+    rewrite(path, number)
+    with pytest.raises(ValueError, match="field 'x': records " + UNKNOWN):
+        resumed(lx.Dataset(path), state)
+    assert resumed(lx.Dataset(path), state, changed='allow') == expected
+    assert resumed(lx.Dataset(path), of_labels, fields=['y']) == expected
+
+
+def test_changes_that_cause_a_checkpoint_are_reported(tmp_path):
+    """The writer checkpoints by itself if there are many changes."""
+    count, many = 200_000, 100_000
+    with lx.create(tmp_path / 'd', {'y': lx.Field('int32')}) as writer:
+        writer.extend({'y': np.arange(count, dtype=np.int32)})
+    state, _ = a_state(lx.Dataset(tmp_path / 'd'))
+    with lx.open(tmp_path / 'd', 'r+') as writer:
+        for index in range(many):
+            writer[index] = {'y': -1}
+    assert lx.Dataset(tmp_path / 'd').identity['generation'] > 0
+    with pytest.raises(ValueError, match=UNKNOWN):
+        resumed(lx.Dataset(tmp_path / 'd'), state)
+
+
+def recover(path, tmp_path):
     lx.repair(path, into=tmp_path / 'new')
     lx.remove(path)
     (tmp_path / 'new').rename(path)
+
+
+def test_a_recovery_without_losses_changes_nothing(tmp_path, caplog):
+    path = make(tmp_path / 'd')
+    change(path, 5)
+    state, expected = a_state(lx.Dataset(path))
+    recover(path, tmp_path)
     with caplog.at_level(logging.WARNING):
         assert resumed(lx.Dataset(path), state) == expected
-    assert 'not known whether records changed' in caplog.text
+    assert not caplog.text
+
+
+def test_a_recovery_with_losses_is_reported(tmp_path):
+    """Other records may take the place of those that were lost."""
+    path = make(tmp_path / 'd')
+    append(path, 1)
+    state, _ = a_state(lx.Dataset(path))
+    log = tmp_path / 'd' / 'LOG'
+    text = bytearray(log.read_bytes())
+    text[-150] ^= 1    # in the last commit, which another synced frame follows
+    log.write_bytes(text)
+    recover(path, tmp_path)
+    append(path, N + 1 - len(lx.Dataset(path)))
+    with pytest.raises(ValueError, match=UNKNOWN):
+        resumed(lx.Dataset(path), state)
 
 
 def test_a_seal_without_changes_causes_no_warning(tmp_path, caplog):

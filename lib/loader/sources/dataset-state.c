@@ -19,17 +19,32 @@ typedef struct comparison {
 
 /* ---- saving */
 
-/** Returns {"<id of the field>": "<digest>", ..}; an unknown digest is null. */
-static json_t *digests_to_json(const lx_schema *schema, const lx__row_digest *digest)
+/** The id of a field as a JSON key. */
+typedef struct field_key {
+    char text[16];
+} field_key;
+
+static field_key key_of(const lx_field *field)
+{
+    field_key key;
+    snprintf(key.text, sizeof key.text, "%" PRIu32, field->id);
+    return key;
+}
+
+/** An unknown digest is null. */
+static json_t *digest_to_json(uint64_t digest)
+{
+    return digest != LX__DIGEST_UNKNOWN ? lx__state_crc((uint32_t)digest) : json_null();
+}
+
+/** Returns {"<id of the field>": <value>, ..}. */
+static json_t *values_to_json(const lx_schema *schema, const uint64_t *values,
+                              json_t *(*convert)(uint64_t value))
 {
     json_t *fields = json_object();
     for (size_t i = 0; fields != NULL && i < lx_schema_get_field_count(schema); i++) {
-        char id[16];
-        json_t *value = digest->fields[i] != LX__DIGEST_UNKNOWN
-                            ? lx__state_crc((uint32_t)digest->fields[i])
-                            : json_null();
-        snprintf(id, sizeof id, "%" PRIu32, lx_schema_get_field(schema, i)->id);
-        if (json_object_set_new(fields, id, value) != 0) {
+        field_key key = key_of(lx_schema_get_field(schema, i));
+        if (json_object_set_new(fields, key.text, convert(values[i])) != 0) {
             json_decref(fields);
             return NULL;
         }
@@ -76,13 +91,15 @@ static lx_status make_state(const lx__dataset_use *use, json_t **state, lx_error
     lx_status status = lx__dataset_digest_rows(use->dataset, use->length, LX_NONE, &digest, error);
     if (status != LX_OK)
         return status;
+    const lx_schema *schema = lx_dataset_get_schema(use->dataset);
     json_t *made = identity_to_json(&digest.identity, use->length);
     int failed = json_object_set_new(made, "tables", json_integer(digest.table_generation));
     failed |= json_object_set_new(made, "rows", lx__state_number(digest.rows));
     failed |= json_object_set_new(made, "fields",
-                                  digests_to_json(lx_dataset_get_schema(use->dataset), &digest));
-    failed |= json_object_set_new(made, "names",
-                                  names_to_json(lx_dataset_get_schema(use->dataset)));
+                                  values_to_json(schema, digest.fields, digest_to_json));
+    failed |= json_object_set_new(made, "changes",
+                                  values_to_json(schema, digest.changes, lx__state_number));
+    failed |= json_object_set_new(made, "names", names_to_json(schema));
     lx__row_digest_free(&digest);
     if (failed == 0) {
         *state = made;
@@ -188,12 +205,14 @@ static bool is_same_snapshot(const json_t *saved, const lx_dataset_identity *now
            generation == now->generation && sequence == now->sequence && checksum == now->checksum;
 }
 
-static lx_status fail_changed(const lx__dataset_use *use, const lx_field *field, lx_error *error)
+static lx_status fail_changed(const lx__dataset_use *use, const lx_field *field, const char *what,
+                              lx_error *error)
 {
     lx_status status = lx_fail(error, LX_ERR_MISMATCH,
                                "records changed after the state was saved, so the run would not "
-                               "continue with the same samples: to continue with the records as "
-                               "they are now, restore the state with changed='allow'");
+                               "continue with the same samples%s: to continue with the records as "
+                               "they are now, restore the state with changed='allow'",
+                               what);
     lx_error_locate(error, lx_dataset_get_path(use->dataset), field->name, LX_NONE, LX_NONE);
     return status;
 }
@@ -221,10 +240,9 @@ typedef struct findings {
 static void compare_field(findings *found, const lx_field *field, const json_t *fields, bool wanted,
                           uint64_t digest)
 {
-    char id[16], now[9];
-    snprintf(id, sizeof id, "%" PRIu32, field->id);
+    char now[9];
     snprintf(now, sizeof now, "%08" PRIx32, (uint32_t)digest);
-    const json_t *then = json_object_get(fields, id);
+    const json_t *then = json_object_get(fields, key_of(field).text);
     if (!wanted || then == NULL)
         return;
     if (digest == LX__DIGEST_UNKNOWN || json_is_null(then))
@@ -244,10 +262,40 @@ static lx_status match_digests(const lx__dataset_use *use, const json_t *fields,
         compare_field(&found, lx_schema_get_field(schema, i), fields, is_wanted(use, i),
                       digest->fields[i]);
     if (found.changed != NULL)
-        return fail_changed(use, found.changed, error);
+        return fail_changed(use, found.changed, "", error);
     if (found.unknown)
         warn_unknown(use, "a table could not be read");
     return LX_OK;
+}
+
+/** Compares the numbers of changes, because the digests of other tables cannot be compared. The
+ * states of earlier releases have none. */
+static lx_status match_changes(const lx__dataset_use *use, const json_t *saved,
+                               const lx__row_digest *digest, lx_error *error)
+{
+    json_t *changes;
+    const lx_schema *schema = lx_dataset_get_schema(use->dataset);
+    if (json_object_get(saved, "changes") == NULL) {
+        warn_unknown(use, "its tables were rewritten by a rebalance, a recovery, a seal or a "
+                          "checkpoint");
+        return LX_OK;
+    }
+    lx_status status = lx__json_get(saved, "changes", JSON_OBJECT, &changes, error);
+    for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(schema); i++) {
+        const lx_field *field = lx_schema_get_field(schema, i);
+        field_key key = key_of(field);
+        uint64_t then;
+        if (!is_wanted(use, i) || json_object_get(changes, key.text) == NULL)
+            continue;
+        status = lx__state_get_number(changes, key.text, &then, error);
+        if (status == LX_OK && then != digest->changes[i])
+            status =
+                fail_changed(use, field,
+                             " (the tables were rewritten in the meantime, so it is not known "
+                             "which records changed; perhaps only some that were appended later)",
+                             error);
+    }
+    return status;
 }
 
 static lx_status compare_digests(const lx__dataset_use *use, const json_t *saved, lx_error *error)
@@ -267,8 +315,7 @@ static lx_status compare_digests(const lx__dataset_use *use, const json_t *saved
     if (tables == digest.table_generation)
         status = match_digests(use, fields, &digest, error);
     else
-        warn_unknown(use, "its tables were rewritten by a rebalance, a recovery, a seal or a "
-                          "checkpoint");
+        status = match_changes(use, saved, &digest, error);
     lx__row_digest_free(&digest);
     return status;
 }
@@ -283,7 +330,7 @@ static lx_status match_names(const lx__dataset_use *use, const json_t *saved, lx
         const lx_field *field = lx_schema_get_field(schema, i);
         const json_t *then = json_object_get(names, field->name);
         if (is_wanted(use, i) && then != NULL && json_integer_value(then) != field->id)
-            return fail_changed(use, field, error);
+            return fail_changed(use, field, "", error);
     }
     return LX_OK;
 }

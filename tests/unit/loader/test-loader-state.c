@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Saved states of loaders: lib/loader/loader-state.c. */
-#include <loaderx/hooks.h>
-
 #include "../data.h"
 #include "../sampler/orders.h"
 #include "../scratch.h"
@@ -452,46 +450,6 @@ START_TEST(reports_changed_records)
 }
 END_TEST
 
-static void rewrite_tables(const char *path)
-{
-    lx_error error = LX_ERROR_INIT;
-    lx_writer *writer;
-    unit_ok(lx_writer_open(path, NULL, &writer, &error));
-    unit_ok(lx_writer_checkpoint(writer, &error));
-    unit_ok(lx_writer_close(writer, &error));
-}
-
-static void count_warnings(lx_log_level level, const char *message, void *user)
-{
-    if (level == LX_LOG_WARNING && strstr(message, "not known whether records changed") != NULL)
-        ++*(int *)user;
-}
-
-START_TEST(warns_if_tables_were_rewritten)
-{
-    lx_error error = LX_ERROR_INIT;
-    char *scratch = scratch_make();
-    int warnings = 0;
-    lx_source_unref(dataset_source("a", 10));
-    rewrite_tables("a"); /* the records move from the log to the tables */
-    replace_a_record("a");
-    lx_loader *loader = open_first("a", 10, "sequential");
-    char *text = save(loader);
-    lx_loader_close(loader);
-    rewrite_tables("a");
-    loader = open_first("a", 10, "sequential");
-    lx_set_log_hook(count_warnings, &warnings);
-    unit_ok(lx_loader_restore(loader, text, &error));
-    ck_assert_int_eq(warnings, 1);
-    unit_ok(lx_loader_restore_changed(loader, text, &error));
-    ck_assert_int_eq(warnings, 1);
-    lx_set_log_hook(NULL, NULL);
-    lx_loader_close(loader);
-    free(text);
-    scratch_remove(scratch);
-}
-END_TEST
-
 START_TEST(rejects_other_states)
 {
     struct numbers numbers;
@@ -580,6 +538,6 @@ UNIT_MAIN("loader/loader-state", a_restored_run_continues_exactly,
           loads_the_state_of_version_1, saves_the_golden_state, names_another_order_or_source,
           compares_the_lengths_of_source_and_order, names_another_kind_or_dtype_of_source,
           distinguishes_datasets_by_uuid, a_grown_dataset_continues_with_its_old_length,
-          a_shorter_dataset_does_not_continue, reports_changed_records,
-          warns_if_tables_were_rewritten, rejects_other_states, detects_any_edited_byte,
-          rejects_an_edited_position, restores_positions_beyond_2_to_the_63)
+          a_shorter_dataset_does_not_continue, reports_changed_records, rejects_other_states,
+          detects_any_edited_byte, rejects_an_edited_position,
+          restores_positions_beyond_2_to_the_63)
