@@ -40,6 +40,7 @@
     fault(STALE_UPDATES, "changes survive a rollback")                                             \
     fault(SHARED_COMMIT, "a call that shares a commit accepts any commit")                         \
     fault(SNAPSHOT_UPDATES, "a new WAL begins without the live updates")                           \
+    fault(CHANGES, "a new WAL begins without the numbers of changes")                              \
     fault(INSTALL_TABLE_SYNC, "new tables are not synced before meta.json names them")             \
     fault(INSTALL_LOG_SYNC, "a new log is not synced before meta.json names it")                   \
     fault(INSTALL_CHUNK_SYNC, "new chunks are not synced before meta.json names them")             \

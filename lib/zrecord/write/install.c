@@ -146,7 +146,7 @@ lx_status lx__install_make_log(lx__install *self, const lx__update_map *live, lx
         status = write_log(self, &builder, error);
     if (status == LX_OK)
         status = set_complete(self, error);
-    if (status == LX_OK)
+    if (status == LX_OK && !LX__FAULT(CHANGES))
         status = lx__meta_set_changes(&self->meta, error);
     lx__free(sorted);
     lx__frame_builder_free(&builder);

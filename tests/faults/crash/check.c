@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+#include "changes.h"
 #include "content.h"
 #include "disk.h"
 
@@ -71,6 +72,11 @@ static bool identify(struct check *check, lx_dataset *dataset, size_t from,
         wrong(check, "what is there was never committed, or is older than candidate %zu of %zu: %s",
               from, history->count, text);
     }
+    const char *false_changes = right && !check->lossy && check->crash != CRASH_CACHE
+                                    ? changes_check(history, check->found, dataset)
+                                    : NULL;
+    if (false_changes != NULL)
+        right = wrong(check, "candidate %zu: %s", check->found, false_changes);
     if (right && before != NULL && !content_keeps(before, &content))
         right = wrong(check, "a writer gives up what a reader saw");
     content_free(&content);

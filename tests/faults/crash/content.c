@@ -158,7 +158,7 @@ uint64_t content_digest_of(const struct version *version, struct records *record
 
 /* ---- differences */
 
-static bool are_equal(lx_value left, lx_value right)
+bool content_equal_values(lx_value left, lx_value right)
 {
     return left.size == right.size && (left.size == LX_NONE || left.size == 0 ||
                                        memcmp(left.data, right.data, (size_t)left.size) == 0);
@@ -184,7 +184,8 @@ bool content_agrees(const struct content *content, const struct version *version
     for (size_t field = 0; field < content->columns.count; field++)
         for (uint64_t i = 0; i < content->length; i++)
             if (!is_lost(content, field, i) &&
-                !are_equal(value_of(content, field, i), expected(version, records, field, i)))
+                !content_equal_values(value_of(content, field, i),
+                                      expected(version, records, field, i)))
                 return false;
     return true;
 }
@@ -197,7 +198,7 @@ bool content_keeps(const struct content *before, const struct content *after)
         for (uint64_t i = 0; i < before->length; i++)
             if (!is_lost(before, field, i) &&
                 (is_lost(after, field, i) ||
-                 !are_equal(value_of(before, field, i), value_of(after, field, i))))
+                 !content_equal_values(value_of(before, field, i), value_of(after, field, i))))
                 return false;
     return true;
 }
@@ -215,7 +216,8 @@ void content_tell(const struct content *content, const struct version *version,
     for (size_t field = 0; field < columns->count; field++)
         for (uint64_t i = 0; i < content->length; i++)
             if (!is_lost(content, field, i) &&
-                !are_equal(value_of(content, field, i), expected(version, records, field, i))) {
+                !content_equal_values(value_of(content, field, i),
+                                      expected(version, records, field, i))) {
                 snprintf(why, size,
                          "record %" PRIu64 " of %" PRIu64 ", field %zu, is not serial %" PRIu32, i,
                          content->length, field,

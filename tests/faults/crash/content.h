@@ -26,6 +26,8 @@ struct content {
 bool content_read(struct content *content, lx_dataset *dataset, bool lossy, char *why, size_t size);
 void content_free(struct content *content);
 
+bool content_equal_values(lx_value left, lx_value right);
+
 /** A digest that differs between different contents. Never 0. */
 uint64_t content_digest(const struct content *content);
 

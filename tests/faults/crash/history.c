@@ -40,8 +40,10 @@ void history_copy(struct history *copy, const struct history *history)
     copy->pending = copy->pinned = (struct version){0};
     version_set(&copy->pending, &history->pending);
     version_set(&copy->pinned, &history->pinned);
-    for (size_t i = 0; i < history->count; i++)
+    for (size_t i = 0; i < history->count; i++) {
         push(copy, &history->list[i].version, history->list[i].commit);
+        copy->list[i].changes = history->list[i].changes;
+    }
 }
 
 size_t history_find(const struct history *history, size_t first, uint64_t digest)
@@ -50,6 +52,15 @@ size_t history_find(const struct history *history, size_t first, uint64_t digest
         if (version_digest(&history->list[found].version, history->records) == digest)
             return found;
     return history->count;
+}
+
+bool history_is_ambiguous(const struct history *history, size_t found)
+{
+    uint64_t digest = version_digest(&history->list[found].version, history->records);
+    for (size_t i = 0; i < history->count; i++)
+        if (i != found && version_digest(&history->list[i].version, history->records) == digest)
+            return true;
+    return false;
 }
 
 /** The newest candidate. */
@@ -61,6 +72,11 @@ static struct candidate *newest(struct history *history)
 void history_reach(struct history *history, size_t found)
 {
     drop_after(history, found);
+    /* If there was the same content before, a power loss may have undone the commits in between:
+     * their numbers of changes say nothing about those of later commits. */
+    bool ambiguous = history_is_ambiguous(history, found);
+    for (size_t i = 0; ambiguous && i < found; i++)
+        history->list[i].changes.count = 0;
     history->visible = found;
     newest(history)->commit = history->commits;
     version_set(&history->pending, &newest(history)->version);
@@ -114,6 +130,7 @@ static void request(struct history *history, const struct mark *mark)
         return;
     }
     version_apply(&history->pending, operation, &history->pinned);
+    history->copies |= operation->kind == OPERATION_COPY;
     if ((operation->kind == OPERATION_APPEND || operation->kind == OPERATION_MODIFY ||
          operation->kind == OPERATION_ADD) &&
         history->serials < operation->first + operation->count)

@@ -8,9 +8,19 @@
 
 #include "trace.h"
 
+/** The number of changes of each field, by the id of the field; see changes.h. */
+struct changes {
+    size_t count; /**< 0: not seen yet. */
+    struct {
+        uint32_t field;
+        uint64_t number;
+    } list[RECORDS_FIELDS];
+};
+
 struct candidate {
     struct version version;
     uint64_t commit; /**< The last commit that requests no more than this. */
+    struct changes changes;
 };
 
 struct history {
@@ -26,6 +36,7 @@ struct history {
     struct version pinned;  /**< The version that a reader of the job sees. */
     uint64_t serials;       /**< All serial numbers so far are below this. */
     uint64_t commits;       /**< All commits so far are at or below this. */
+    bool copies;            /**< Records were copied, so changed records may have equal values. */
     bool created, sealing, sealed;
     /** The dataset can be absent or present until another one is created: the end of a removal is
      * not synced. */
@@ -45,6 +56,9 @@ void history_settle(struct history *history, size_t found);
 
 /** Candidate @p found was found, and is kept at least until the next power loss. */
 void history_reach(struct history *history, size_t found);
+
+/** Whether another candidate has the content of candidate @p found. */
+bool history_is_ambiguous(const struct history *history, size_t found);
 
 /** The newest candidate from @p first on with that digest; the number of candidates if none has
  * it. */

@@ -138,6 +138,8 @@ bool life_switch(struct life *life)
     struct operation operation = operation_choose_switch(&life->rng, &columns, life->serial);
     mark_say(MARK_TRYING, 0, ++life->commits);
     mark_ask(0, &operation);
+    if (operation.kind == OPERATION_ADD)
+        life->serial += operation.count;
     mark_say(MARK_TRYING, 0, ++life->commits);
     if (!life_worked(life, operation_do(&operation, life->job->records, life->writer, NULL, &error),
                      "a switch", &error))
