@@ -376,7 +376,12 @@ def test_a_recovery_without_losses_changes_nothing(tmp_path, caplog):
     assert not caplog.text
 
 
-def test_a_recovery_with_losses_is_reported(tmp_path):
+def repair(path, tmp_path):
+    lx.repair(path, apply=True)
+
+
+@pytest.mark.parametrize('mend', [recover, repair])
+def test_lost_commits_are_reported(tmp_path, mend):
     """Other records may take the place of those that were lost."""
     path = make(tmp_path / 'd')
     append(path, 1)
@@ -385,8 +390,11 @@ def test_a_recovery_with_losses_is_reported(tmp_path):
     text = bytearray(log.read_bytes())
     text[-150] ^= 1    # in the last commit, which another synced frame follows
     log.write_bytes(text)
-    recover(path, tmp_path)
-    append(path, N + 1 - len(lx.Dataset(path)))
+    mend(path, tmp_path)
+    assert len(lx.Dataset(path)) == N
+    append(path, 1, 2000)
+    with lx.open(path, 'r+') as writer:
+        writer.rebalance(progress=False)
     with pytest.raises(ValueError, match=UNKNOWN):
         resumed(lx.Dataset(path), state)
 
