@@ -90,6 +90,8 @@ READ = {'uuid': DATASET['uuid'], 'length': LENGTH, 'generation': 0, 'sequence': 
         'checksum': 450095994, 'tables': 0, 'rows': 50,
         'fields': {'0': '628e7ff8', '1': '53df5cbc', '2': 'cc955b6d', '3': 'fbfe2496',
                    '4': '03db7027'},
+        # The crc of frame 0, because no record was changed.
+        'changes': {str(field): 2762381451 for field in range(5)},
         'names': {'image': 0, 'label': 1, 'wave': 2, 'caption': 3, 'blob': 4}}
 
 
