@@ -141,7 +141,7 @@ def test_special_tokens_truncation_and_padding(tmp_path, tokenizer):
 def test_a_post_processor_with_a_token_beyond_the_dtype(tmp_path, tokenizer):
     (tmp_path / 'x').write_text('bada')
     for processes in 0, 1:
-        with pytest.raises(lx.LoaderxError, match='adds token 70000, which does not fit uint16'):
+        with pytest.raises(lx.LoaderxError, match='adds token 70000, which does not fit in uint16'):
             write_tokens(tmp_path / 'x', tmp_path / 'x.npy', with_template(tokenizer, 70000),
                          special_tokens=True, processes=processes)
     assert left(tmp_path) == ['x']
