@@ -227,7 +227,7 @@ LX_API lx_status lx_importer_set_progress(lx_importer *importer, lx_progress_fun
  * @retval LX_ERR_LIMIT        A record is larger than the limit, or has too many fields; or a pipe
  *                             begins with too many bytes without a good record, even if bad ones
  *                             are skipped: they must be kept until the fields are known.
- * @retval LX_ERR_UNSUPPORTED  An input uses a feature that is not supported, and the error names it;
+ * @retval LX_ERR_UNSUPPORTED  An input uses a feature that is not supported, which the error names;
  *                             or text cannot be converted to the type of a field.
  * @retval LX_ERR_NOT_FOUND    An input does not exist; or there is no dataset to append to, or no
  *                             interrupted import to continue.

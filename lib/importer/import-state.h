@@ -5,9 +5,9 @@
  *
  * The number of records in the dataset says how far the import got; this file says how many records
  * the dataset had after each input, and how many bad ones were skipped up to there. It is written
- * before the commit that it describes, so for each state in which the dataset can be found, the file
- * has all that came before. What it says about commits that were lost is ignored: those lengths are
- * larger than the length of the dataset.
+ * before the commit that it describes, so for each state in which the dataset can be found, the
+ * file has all that came before. What it says about commits that were lost is ignored: those
+ * lengths are larger than the length of the dataset.
  *
  * The first line is a JSON object; each further line has, for the next input, the length of the
  * dataset after it, a space, and the number of bad records. A last line without its line feed was

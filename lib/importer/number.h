@@ -33,8 +33,8 @@ bool lx__number_has_text(lx_dtype dtype);
 
 /**
  * Converts a number that lx__number_span() has accepted as a whole, or lx__number_is_word(), and
- * stores one little-endian element. Returns false if it is not a value of @p dtype: out of range, or not whole in a field of
- * integers. For LX_BOOL, only 0 and 1 are values.
+ * stores one little-endian element. Returns false if it is not a value of @p dtype: out of range,
+ * or not whole in a field of integers. For LX_BOOL, only 0 and 1 are values.
  */
 bool lx__number_store(const char *text, size_t size, lx_dtype dtype, void *element);
 
