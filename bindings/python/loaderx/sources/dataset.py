@@ -152,14 +152,12 @@ class Dataset(Stored, _core.Dataset):
     def __getitem__(self, key: Any) -> Dict[str, Any]: ...
 
     def __getitem__(self, key: Any) -> Union[Column, Dict[str, Any]]:
-        if selects_several(key):
-            return self.gather(key)
-        if not isinstance(key, str):
-            return self._record(key)
-        field = self._fields.get(key)
-        if field is None:
-            raise KeyError(f'field {key!r} not found: the fields are {list(self._fields)}')
-        return Column(self, key, field)
+        if isinstance(key, str):
+            field = self._fields.get(key)
+            if field is None:
+                raise KeyError(f'field {key!r} not found: the fields are {list(self._fields)}')
+            return Column(self, key, field)
+        return self.gather(key) if selects_several(key) else self._record(key)
 
     def __contains__(self, key: object) -> bool:
         return has_field(self, self._fields, key)
