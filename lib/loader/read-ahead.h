@@ -30,7 +30,8 @@ typedef struct lx__read_ahead {
     /** @} */
     _Atomic uint64_t requested; /**< Number of records requested since the loader was opened. */
 
-    pthread_mutex_t mutex;       /**< Guards the members below. A leaf lock, only ever tried. */
+    pthread_mutex_t mutex;       /**< Guards the members below. Only ever tried; locked before the
+                                      locks of the order and the source. */
     lx__batch_schedule schedule; /**< Where to continue. */
     lx_order *order;             /**< Borrowed. */
     lx__scratch *scratch;
