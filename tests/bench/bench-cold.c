@@ -2,7 +2,7 @@
 /* Random records from a disk, with nothing in the page cache at the beginning of each run, compared
  * with reads of the same records that are all in flight at once. 2 GiB of data are made in the
  * current folder and removed. */
-#include "plain.h"
+#include "dense-dataset.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,8 +18,6 @@
 
 #include <loaderx/loaderx.h>
 
-#define DATASET "bench-cold"
-#define CHUNK DATASET "/chunk/0.zr"
 #define BYTES ((size_t)2 << 30)
 #define BATCH 256
 #define DEPTH 128 /* reads in flight */
@@ -35,19 +33,9 @@ struct cold {
     uint64_t *indices;
 };
 
-static void evict(const char *path)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    must(file != -1, path);
-    must(fsync(file) == 0 && posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0, "evict");
-    close(file);
-}
-
 static void begin(struct cold *c)
 {
-    evict(CHUNK);
-    evict(DATASET "/data.offset");
-    evict(DATASET "/data.check");
+    evict_dataset();
     for (size_t i = 0; i < c->work; i++)
         c->indices[i] = next_random(&c->random) % c->records;
 }
@@ -199,38 +187,13 @@ static void load(void *context)
 
 /* ---- comparisons */
 
-static void make_dataset(size_t record, size_t records)
-{
-    lx_error error = LX_ERROR_INIT;
-    lx_schema *schema = lx_schema_new();
-    lx_writer *writer = NULL;
-    uint64_t shape = record, random = 1;
-    uint8_t *bytes = malloc(record);
-    lx_writer_options *options = lx_writer_options_new();
-    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, &error),
-               &error);
-    must_be_ok(lx_writer_options_set_chunk_limits(options, UINT32_MAX, (uint64_t)1 << 40, &error),
-               &error);
-    must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
-    for (size_t i = 0; i < records; i++) {
-        memset(bytes, (int)next_random(&random), record);
-        lx_value value = {bytes, record};
-        must_be_ok(lx_writer_append(writer, &value, 1, NULL, &error), &error);
-    }
-    must_be_ok(lx_writer_seal(writer, &error), &error);
-    must_be_ok(lx_writer_close(writer, &error), &error);
-    lx_writer_options_free(options);
-    lx_schema_free(schema);
-    free(bytes);
-}
-
 static void compare(bench_run *bench, size_t record)
 {
     char title[96];
     size_t records = BYTES / record, work = WORK_BYTES / record;
     work = (work < 20000 ? work : 20000) / BATCH * BATCH;
     uint64_t *indices = malloc(work * sizeof *indices);
-    make_dataset(record, records);
+    make_dataset(record, records, LX_COMPRESSION_RAW);
     struct cold auto_ = {record, records, work, LX_ACCESS_AUTO, 1, indices};
     struct cold mapped = {record, records, BATCH * 2, LX_ACCESS_MMAP, 2, indices};
     struct cold by_pread = {record, records, work, LX_ACCESS_PREAD, 3, indices};
@@ -245,7 +208,7 @@ static void compare(bench_run *bench, size_t record)
         {"gather, access mmap", gather, &mapped, (double)mapped.work}};
     snprintf(title, sizeof title, "cold random reads of %zu-byte records", record);
     bench_compare(bench, title, "record", cases, sizeof cases / sizeof *cases);
-    must(system("rm -rf " DATASET) == 0, "rm");
+    remove_dataset();
     free(indices);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The store compared with plain memory and plain files: warm random gather, append, open. 2 GiB of
  * data are made in the current folder and removed. */
-#include "plain.h"
+#include "dense-dataset.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 
 #include <loaderx/zrecord.h>
 
-#define DATASET "bench-dataset"
 #define GATHER_BYTES ((size_t)2 << 30) /* several times a typical last-level cache */
 #define PLACED_BYTES ((size_t)256 << 20)
 #define APPEND_BYTES ((size_t)256 << 20)
@@ -65,40 +64,10 @@ static void gather_dataset(void *context)
     }
 }
 
-static void make_dataset(size_t record, size_t records, lx_compression compression)
-{
-    lx_error error = LX_ERROR_INIT;
-    lx_schema *schema = lx_schema_new();
-    lx_writer *writer = NULL;
-    uint64_t shape = record, random = 1;
-    uint8_t *bytes = malloc(record);
-    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, compression, &error),
-               &error);
-    lx_writer_options *options = lx_writer_options_new();
-    must_be_ok(lx_writer_options_set_chunk_limits(options, UINT32_MAX, (uint64_t)1 << 40, &error),
-               &error);
-    must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
-    for (size_t i = 0; i < records; i++) {
-        memset(bytes, (int)next_random(&random), record);
-        lx_value value = {bytes, record};
-        must_be_ok(lx_writer_append(writer, &value, 1, NULL, &error), &error);
-    }
-    must_be_ok(lx_writer_seal(writer, &error), &error);
-    must_be_ok(lx_writer_close(writer, &error), &error);
-    lx_writer_options_free(options);
-    lx_schema_free(schema);
-    free(bytes);
-}
-
-static void remove_dataset(void)
-{
-    must(system("rm -rf " DATASET) == 0, "rm");
-}
-
 /** Maps the records in the only chunk of the dataset, without gaps, for plain loops. */
 static const uint8_t *map_chunk(size_t bytes)
 {
-    int file = open(DATASET "/chunk/0.zr", O_RDONLY);
+    int file = open(CHUNK, O_RDONLY);
     must(file != -1, "open");
     const uint8_t *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
     must(map != MAP_FAILED, "mmap");
