@@ -73,7 +73,6 @@ void lx__batch_schedule_copy(const lx__batch_schedule *schedule, lx__batch_sched
                                  .last = schedule->last,
                                  .skipped = schedule->skipped,
                                  .skipped_count = schedule->skipped_count};
-    lx__batch_schedule_seek(copy, 0);
 }
 
 void lx__batch_schedule_clear_copy(lx__batch_schedule *copy)

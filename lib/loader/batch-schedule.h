@@ -53,8 +53,8 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
 /** Frees the batch bounds and the skipped ranges. A zeroed struct is allowed. */
 void lx__batch_schedule_clear(lx__batch_schedule *schedule);
 
-/** Makes @p copy visit the same batches from position 0 on; it borrows the skipped ranges.
- * Thread-safe. */
+/** Makes @p copy visit the same batches, after lx__batch_schedule_seek(); it borrows the skipped
+ * ranges. Thread-safe. */
 void lx__batch_schedule_copy(const lx__batch_schedule *schedule, lx__batch_schedule *copy);
 
 /** Frees the batch bounds of a copy. A zeroed struct is allowed. */

@@ -223,11 +223,13 @@ static lx_status fill_pipeline(lx_loader *loader, lx_error *error)
 {
     lx_status status = LX_OK;
     lx_error ignored = LX_ERROR_INIT;
-    while (status == LX_OK && lx__pipeline_has_room(&loader->pipeline, next_bytes(loader)))
+    while (status == LX_OK && lx__pipeline_has_room(&loader->pipeline, next_bytes(loader))) {
         status = add_batch(loader, loader->pipeline.count == 0 ? error : &ignored);
-    lx__read_ahead_follow(&loader->read_ahead,
-                          atomic_load_explicit(&loader->position, memory_order_relaxed),
-                          &loader->schedule, record_bytes(loader));
+        if (status == LX_OK)
+            lx__read_ahead_follow(&loader->read_ahead,
+                                  atomic_load_explicit(&loader->position, memory_order_relaxed),
+                                  &loader->schedule, record_bytes(loader));
+    }
     count_prefetched(loader);
     return loader->pipeline.count != 0 ? LX_OK : status;
 }
