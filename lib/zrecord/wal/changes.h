@@ -18,8 +18,8 @@
 typedef struct lx__changes {
     uint32_t first_crc; /**< The CRC of frame 0. */
     uint64_t dataset;   /**< For all fields: the frames that shorten the dataset. */
-    uint64_t *fields;   /**< For each field of the schema: its updates; NULL if there are none. A
-                             shared array. */
+    uint64_t *fields;   /**< One sum for each field of the schema, from the frames that update it;
+                             NULL if none does. A shared array. */
 } lx__changes;
 
 /** Adds a frame with the CRC @p crc to the number of the field at @p position of the @p count
