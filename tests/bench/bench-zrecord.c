@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store compared with plain memory and plain files: warm random gather, append, open. 2 GiB of
- * data are made in the current folder and removed. */
+/* The store compared with plain memory and plain files: warm random gather, open. 2 GiB of data
+ * are made in the current folder and removed. */
 #include "dense-dataset.h"
 
 #include <fcntl.h>
@@ -15,10 +15,8 @@
 
 #define GATHER_BYTES ((size_t)2 << 30) /* several times a typical last-level cache */
 #define PLACED_BYTES ((size_t)256 << 20)
-#define APPEND_BYTES ((size_t)256 << 20)
 #define BATCH 256
 #define BATCHES 64 /* gathered by a run */
-#define BUFFER ((size_t)1 << 20)
 #define OPEN_RECORDS 1000000
 #define CHANGED_RECORDS_MAX 20000000 /* for short records: limits the tables */
 
@@ -230,73 +228,6 @@ void bench_changed(bench_run *bench)
         compare_changed(bench, sizes[i]);
 }
 
-/* ---- append */
-
-struct appending {
-    size_t record, records;
-    uint8_t *bytes;
-};
-
-static void append_plain(void *context)
-{
-    const struct appending *a = context;
-    uint8_t *buffer = malloc(BUFFER);
-    int file = open("bench-file", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    size_t used = 0;
-    off_t at = 0;
-    must(file != -1, "open");
-    for (size_t i = 0; i <= a->records; i++) {
-        if (i == a->records || used + a->record > BUFFER) {
-            must(pwrite(file, buffer, used, at) == (ssize_t)used, "pwrite");
-            at += (off_t)used;
-            used = 0;
-        }
-        memcpy(buffer + used, a->bytes, a->record);
-        used += a->record;
-    }
-    close(file);
-    unlink("bench-file");
-    free(buffer);
-}
-
-static void append_dataset(void *context)
-{
-    const struct appending *a = context;
-    lx_error error = LX_ERROR_INIT;
-    lx_schema *schema = lx_schema_new();
-    lx_writer_options *options = lx_writer_options_new();
-    lx_writer *writer = NULL;
-    uint64_t shape = a->record;
-    lx_value value = {a->bytes, a->record};
-    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, &error),
-               &error);
-    must_be_ok(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error), &error);
-    must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
-    must_be_ok(lx_writer_begin_transaction(writer, &error), &error);
-    for (size_t i = 0; i < a->records; i++)
-        must_be_ok(lx_writer_append(writer, &value, 1, NULL, &error), &error);
-    must_be_ok(lx_writer_end_transaction(writer, &error), &error);
-    /* Closing syncs the dataset, but not the plain file; on a tmpfs a sync is free. */
-    must_be_ok(lx_writer_close(writer, &error), &error);
-    lx_writer_options_free(options);
-    lx_schema_free(schema);
-    remove_dataset();
-}
-
-static void compare_append(bench_run *bench, size_t record)
-{
-    char title[96];
-    struct appending context = {.record = record, .records = APPEND_BYTES / record};
-    context.bytes = calloc(1, record);
-    const bench_case cases[] = {
-        {"plain file, 1 MiB writes", append_plain, &context, (double)context.records},
-        {"append, durability none", append_dataset, &context, (double)context.records}};
-    snprintf(title, sizeof title, "append of %zu-byte records (creation, close, removal included)",
-             record);
-    bench_compare(bench, title, "record", cases, 2);
-    free(context.bytes);
-}
-
 /* ---- open */
 
 static void open_dataset(void *context)
@@ -338,7 +269,5 @@ void bench_zrecord(bench_run *bench)
     static const size_t sizes[] = {4096, 784, 16384, 256};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         compare_gather(bench, sizes[i]);
-    compare_append(bench, 4096);
-    compare_append(bench, 256);
     compare_open(bench);
 }

@@ -54,6 +54,7 @@ void bench_report(bench_run *bench, const char *title, const char *unit, const b
 int bench_write_json(const bench_run *bench, const char *path);
 
 /* The benchmarks, each in the file of its name. bench.c lists them. */
+void bench_append(bench_run *bench);
 void bench_budgeted(bench_run *bench);
 void bench_changed(bench_run *bench);
 void bench_codecs(bench_run *bench);
