@@ -514,7 +514,7 @@ typedef struct lx_loader_stats {
     uint64_t damaged;      /**< The number of damaged records that were left out or filled with
                                 zeros, in batches that were returned. */
     uint64_t read_ahead;   /**< The number of records whose values were requested from a disk before
-                                they were copied, because they were not in memory. */
+                                they were copied, because they did not seem to be in memory. */
     uint64_t reserved[4];  /**< Reserved; zero. */
 } lx_loader_stats;
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -25,6 +26,13 @@ lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t 
     (void)madvise(data, (size_t)size, flags[advice]);
     *mapping = (lx__mapping){data, (size_t)size};
     return LX_OK;
+}
+
+void lx__mapping_will_need(const uint8_t *data, uint64_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)data % page;
+    if (size != 0)
+        (void)madvise((uint8_t *)data - before, (size_t)size + before, MADV_WILLNEED);
 }
 
 void lx__mapping_close(lx__mapping *mapping)

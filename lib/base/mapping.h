@@ -34,6 +34,9 @@ typedef enum lx__advice {
 LX_API lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t size,
                                   lx__advice advice, lx_error *error);
 
+/** Starts reading mapped bytes into the page cache, without waiting for them. */
+LX_API void lx__mapping_will_need(const uint8_t *data, uint64_t size);
+
 /** Unmaps the file; pointers into the mapping become invalid. */
 LX_API void lx__mapping_close(lx__mapping *mapping);
 

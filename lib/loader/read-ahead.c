@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/process.h"
 #include "loader/sources/source.h"
 
 /* How far to read ahead of the batches in preparation: enough to keep any disk busy, and little
@@ -12,6 +13,11 @@
 #define AHEAD_RECORDS_MAX 4096
 /* The size of a record, if it is unknown. */
 #define RECORD_BYTES ((uint64_t)16 << 10)
+/* Page faults are looked at once for this many batches. */
+#define FAULTS_BATCHES 16
+/* Mapped values are taken to be on disk for this many batches after a page fault that waited for a
+ * disk. While they are read ahead, there are no such faults. */
+#define MAPPED_BATCHES 1024
 /* Maximum number of batches per step: a step delays the part that is filled next. */
 #define STEP_BATCHES 4
 
@@ -31,6 +37,7 @@ void lx__read_ahead_open(lx__read_ahead *self, const lx__layout *layout, lx_orde
     for (size_t i = 0; i < layout->count; i++)
         self->wanted[layout->positions[i]] = true;
     lx__batch_schedule_copy(schedule, &self->schedule);
+    self->faults = lx__process_major_faults();
     self->layout = layout;
 }
 
@@ -49,12 +56,26 @@ void lx__read_ahead_move(lx__read_ahead *self)
     atomic_store_explicit(&self->moved, true, memory_order_relaxed);
 }
 
+/** Whether mapped values may be on disk. Only page faults tell, of the whole process, because
+ * mincore() answers only for one's own files. */
+static bool mapped_on_disk(lx__read_ahead *self)
+{
+    if (self->batches++ % FAULTS_BATCHES == 0) {
+        uint64_t faults = lx__process_major_faults();
+        if (faults != self->faults)
+            self->until = self->batches + MAPPED_BATCHES;
+        self->faults = faults;
+    }
+    return self->batches < self->until;
+}
+
 void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch_schedule *schedule,
                            uint64_t record_bytes)
 {
     if (self->layout == NULL)
         return;
-    bool active = lx__source_wants_read_ahead(self->layout->source, self->wanted);
+    bool active = lx__source_wants_read_ahead(self->layout->source, self->wanted) |
+                  mapped_on_disk(self);
     if (active) {
         uint64_t records = AHEAD_BYTES / (record_bytes != 0 ? record_bytes : RECORD_BYTES), ahead;
         uint64_t last = schedule->position;

@@ -28,6 +28,12 @@ typedef struct lx__read_ahead {
     _Atomic uint64_t run_end; /**< See lx__batch_schedule. */
     atomic_bool moved;        /**< The loader has moved to another position. */
     /** @} */
+    /** @name Used by the loader, which holds its lock */
+    /** @{ */
+    uint64_t batches; /**< Number of batches that were scheduled. */
+    uint64_t faults;  /**< Page faults of the process that waited for a disk, at the last look. */
+    uint64_t until;   /**< Up to this number of batches, mapped values are taken to be on disk. */
+    /** @} */
     _Atomic uint64_t requested; /**< Number of records requested since the loader was opened. */
 
     pthread_mutex_t mutex;       /**< Guards the members below. Only ever tried; locked before the

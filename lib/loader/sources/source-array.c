@@ -30,6 +30,14 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return LX_OK;
 }
 
+static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+{
+    const array_source *self = (const array_source *)source;
+    uint64_t size = source->columns[0].size;
+    for (size_t i = 0; wanted[0] && i < count; i++)
+        lx__mapping_will_need(self->data + indices[i] * size, size);
+}
+
 static int describe(const lx_source *source, json_t *object)
 {
     return json_object_set_new(object, "columns", lx__columns_to_json(source));
@@ -40,9 +48,16 @@ static void dispose(lx_source *source)
     lx__mapping_close(&((array_source *)source)->mapping);
 }
 
-static const lx__source_class classes[] = {
-    [LX__ARRAY_NPY] = {.kind = "npy", .fill = fill, .describe = describe, .dispose = dispose},
-    [LX__ARRAY_FLAT] = {.kind = "flat", .fill = fill, .describe = describe, .dispose = dispose}};
+static const lx__source_class classes[] = {[LX__ARRAY_NPY] = {.kind = "npy",
+                                                              .fill = fill,
+                                                              .describe = describe,
+                                                              .read_ahead = read_ahead,
+                                                              .dispose = dispose},
+                                           [LX__ARRAY_FLAT] = {.kind = "flat",
+                                                               .fill = fill,
+                                                               .describe = describe,
+                                                               .read_ahead = read_ahead,
+                                                               .dispose = dispose}};
 
 lx_status lx__source_map_array(const lx__file *file, lx__array_kind kind, uint64_t offset,
                                uint64_t length, const lx_column_info *column, lx_source **source,

@@ -186,7 +186,8 @@ static lx_status check_dataset(void *user, const lx__dataset_use *use, lx_error 
 {
     bool *on_disk = user;
     (void)error;
-    *on_disk = *on_disk || (use->dataset != NULL && lx__dataset_wants_read_ahead(use->dataset));
+    if (use->dataset != NULL && !use->mapped)
+        *on_disk = *on_disk || lx__dataset_wants_read_ahead(use->dataset);
     return LX_OK;
 }
 

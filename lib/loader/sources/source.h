@@ -27,6 +27,8 @@ typedef struct lx__dataset_use {
     uint64_t length;     /**< Number of records that the source reads. */
     size_t only;         /**< The only field that is read; SIZE_MAX: those in @ref wanted. */
     const bool *wanted;  /**< Whether each field is read; NULL: all are. */
+    bool mapped;         /**< Values are read in the mapping, so that only page faults tell whether
+                              they are on disk. */
 } lx__dataset_use;
 
 typedef lx_status lx__dataset_visit(void *user, const lx__dataset_use *use, lx_error *error);

@@ -99,7 +99,9 @@ lx_status lx__row_add_tokens(const lx__row_format *format, lx__row *row, uint64_
         !lx__range_fits(first, count, format->tokens->length))
         return lx_fail(error, LX_ERR_CORRUPT,
                        "the document index changed while it was open: reopen the tokens");
-    if (row->tokens != NULL && count != 0)
+    if (row->ahead)
+        lx__tokens_read_ahead(format->tokens, first, count);
+    else if (row->tokens != NULL && count != 0)
         status = lx__tokens_copy(format->tokens, first, count, format->widen, format->limit,
                                  format->wide, row->tokens + row->filled * format->wide, error);
     row->filled += count;

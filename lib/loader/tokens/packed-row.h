@@ -27,6 +27,7 @@ typedef struct lx__row {
     uint8_t *tokens, *segments, *positions;
     uint64_t filled; /**< Number of tokens written so far. */
     uint32_t pieces;
+    bool ahead; /**< The tokens are only read ahead. */
 } lx__row;
 
 /** Returns LX_ERR_ARGUMENT if @p dtype or @p columns is invalid. The caller must have checked @p

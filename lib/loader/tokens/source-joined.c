@@ -122,6 +122,18 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return status;
 }
 
+static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+{
+    const joined_source *self = (const joined_source *)source;
+    spot next;
+    (void)wanted; /* other columns may depend on the tokens */
+    for (size_t i = 0; i < count; i++) {
+        lx__row row = {.ahead = true};
+        if (find(self, indices[i] * self->sequence_length, &next, NULL) == LX_OK)
+            (void)fill_row(self, &next, &row, NULL); /* fill() will report the error */
+    }
+}
+
 static int describe(const lx_source *source, json_t *object)
 {
     const joined_source *self = (const joined_source *)source;
@@ -152,6 +164,7 @@ static const lx__source_class class = {.kind = "joined",
                                        .fill = fill,
                                        .describe = describe,
                                        .visit_datasets = visit_datasets,
+                                       .read_ahead = read_ahead,
                                        .dispose = dispose};
 
 /* ---- construction */

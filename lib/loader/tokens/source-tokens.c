@@ -38,6 +38,13 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return LX_OK;
 }
 
+static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+{
+    const tokens_source *self = (const tokens_source *)source;
+    for (size_t i = 0; wanted[0] && i < count; i++)
+        lx__tokens_read_ahead(self->tokens, indices[i] * self->step, self->size);
+}
+
 /* The output dtype is left out, because it does not affect the data. */
 static int describe(const lx_source *source, json_t *object)
 {
@@ -67,6 +74,7 @@ static const lx__source_class class = {.kind = "tokens",
                                        .fill = fill,
                                        .describe = describe,
                                        .visit_datasets = visit_datasets,
+                                       .read_ahead = read_ahead,
                                        .dispose = dispose};
 
 /** Creates a source of samples whose starts are @p step tokens apart. */

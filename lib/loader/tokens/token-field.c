@@ -9,9 +9,11 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/mapping.h"
 #include "loader/tokens/prefetch-pages.h"
 #include "sampler/core/saved-state.h"
 #include "zrecord/read/dataset.h"
+#include "zrecord/read/residency.h"
 #include "zrecord/read/show.h"
 
 /* Documents per gather: they share one lock and one check for fork(). */
@@ -280,6 +282,37 @@ void lx__token_field_prefetch(const lx__token_field *self, uint64_t at, uint64_t
         slice = predict_slice(self, i, at, end);
         if (slice.data != NULL)
             lx__prefetch_pages(slice.data, slice.size);
+    }
+}
+
+/** Reads whole documents ahead, from @p number to the one that contains token @p end - 1. */
+static void read_ahead_gathered(const lx__token_field *self, uint64_t number, uint64_t end)
+{
+    uint64_t records[BLOCK], first = 0, length = 0;
+    for (size_t count = 0; first + length < end; number++) {
+        lx__token_field_document(self, number, &first, &length);
+        if (length != 0)
+            records[count++] = number;
+        if (count == BLOCK || (count != 0 && first + length >= end)) {
+            lx__dataset_read_ahead(self->dataset, self->position, records, count);
+            count = 0;
+        }
+    }
+}
+
+void lx__token_field_read_ahead(const lx__token_field *self, uint64_t at, uint64_t count)
+{
+    uint64_t end = at + count, first = 0, length = 0;
+    if (count == 0)
+        return;
+    if (!self->in_place) {
+        read_ahead_gathered(self, find(self, at), end);
+        return;
+    }
+    for (uint64_t number = find(self, at); first + length < end; number++) {
+        lx_slice slice = predict_slice(self, number, at, end);
+        lx__mapping_will_need(slice.data, slice.size);
+        lx__token_field_document(self, number, &first, &length);
     }
 }
 

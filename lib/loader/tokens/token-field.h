@@ -50,6 +50,9 @@ lx_status lx__token_field_copy(const lx__token_field *field, uint64_t at, uint64
 /** Prefetches the tokens that will be read next, if their location in memory is known. */
 void lx__token_field_prefetch(const lx__token_field *field, uint64_t at, uint64_t count);
 
+/** Starts reading tokens that will be needed soon from the disk, without waiting for them. */
+void lx__token_field_read_ahead(const lx__token_field *field, uint64_t at, uint64_t count);
+
 /** Returns JSON that identifies the field's documents, which begin at token @p first of a sequence.
  * Returns NULL when out of memory. */
 json_t *lx__token_field_describe(const lx__token_field *field, uint64_t first);

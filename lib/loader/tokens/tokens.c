@@ -215,6 +215,21 @@ void lx__tokens_prefetch(const lx_tokens *tokens, uint64_t first, uint64_t count
         lx__prefetch_pages(part->file->data + at * tokens->width, step * tokens->width);
 }
 
+void lx__tokens_read_ahead(const lx_tokens *tokens, uint64_t first, uint64_t count)
+{
+    for (size_t i = find_part(tokens, first); count != 0 && i < tokens->part_count; i++) {
+        const lx__token_file *file = tokens->parts[i].file;
+        uint64_t at = first - tokens->parts[i].first;
+        uint64_t step = file->length - at < count ? file->length - at : count;
+        if (file->field != NULL)
+            lx__token_field_read_ahead(file->field, at, step);
+        else
+            lx__mapping_will_need(file->data + at * tokens->width, step * tokens->width);
+        first += step;
+        count -= step;
+    }
+}
+
 /** Reports the first token that violates the limit among the @p count tokens that start at token
  * @p at of the file. */
 static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t count, size_t width,
@@ -295,8 +310,10 @@ lx_status lx__tokens_visit_datasets(const lx_tokens *tokens, lx__dataset_visit *
         const lx__token_field *field = tokens->parts[i].file->field;
         if (field == NULL)
             continue;
-        const lx__dataset_use use = {
-            .dataset = field->dataset, .length = field->documents, .only = field->position};
+        const lx__dataset_use use = {.dataset = field->dataset,
+                                     .length = field->documents,
+                                     .only = field->position,
+                                     .mapped = field->in_place};
         status = visit(user, &use, error);
     }
     return status;

@@ -33,6 +33,9 @@ lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t coun
  * file that contains token @p first. */
 LX_API void lx__tokens_prefetch(const lx_tokens *tokens, uint64_t first, uint64_t count);
 
+/** Starts reading the tokens in [first, first + count) that exist from the disk, without waiting. */
+LX_API void lx__tokens_read_ahead(const lx_tokens *tokens, uint64_t first, uint64_t count);
+
 /** Adds members to a source's saved state that identify the fields among the parts; files add
  * nothing. Returns 0, or -1 when out of memory. */
 LX_API int lx__tokens_describe(const lx_tokens *tokens, json_t *object);
