@@ -97,8 +97,7 @@ static void make_dataset(const struct shape *shape, size_t records)
         int64_t label = (int64_t)i;
         const lx_value values[] = {{bytes, shape->record}, {&label, sizeof label}};
         memset(bytes, (int)next_random(&random), shape->record);
-        must_be_ok(lx_writer_append(writer, values, sizeof values / sizeof *values, NULL, &error),
-                   &error);
+        must_be_ok(lx_writer_append(writer, values, shape->label ? 2 : 1, NULL, &error), &error);
     }
     must_be_ok(lx_writer_seal(writer, &error), &error);
     must_be_ok(lx_writer_close(writer, &error), &error);
