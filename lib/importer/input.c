@@ -482,3 +482,22 @@ void lx__input_rewind(lx__input *self)
     self->offset = 0;
     self->kept = false;
 }
+
+lx_status lx__input_seek(lx__input *self, uint64_t offset, lx_error *error)
+{
+    if (offset >= self->offset && offset - self->offset <= self->size) {
+        lx__input_take(self, (size_t)(offset - self->offset));
+        return LX_OK;
+    }
+    if (self->once || self->gzip != NULL || self->zstd != NULL)
+        return lx_fail(error, LX_ERR_STATE,
+                       "cannot move to another place of an input that is compressed or a pipe");
+    if (offset > INT64_MAX || lseek(self->fd, (off_t)offset, SEEK_SET) == -1)
+        return lx_fail_errno(error, offset > INT64_MAX ? EOVERFLOW : errno, self->path,
+                             "cannot move to an offset");
+    self->data = self->buffer;
+    self->size = 0;
+    self->offset = offset;
+    self->ended = self->failed = false;
+    return LX_OK;
+}

@@ -53,10 +53,10 @@ typedef struct lx__input {
  *              more than @p keep of them were taken, reading more is LX_ERR_LIMIT. 0: keep none.
  * @retval LX_ERR_NOT_FOUND  The file does not exist.
  */
-lx_status lx__input_open(lx__input *self, const char *path, uint64_t keep, lx__input_wait wait,
-                         void *user, lx_error *error);
+LX_API lx_status lx__input_open(lx__input *self, const char *path, uint64_t keep,
+                                lx__input_wait wait, void *user, lx_error *error);
 
-void lx__input_close(lx__input *self);
+LX_API void lx__input_close(lx__input *self);
 
 /** Goes back to the beginning of an input that keeps its bytes; from now on it does not keep
  * them. */
@@ -69,13 +69,20 @@ void lx__input_rewind(lx__input *self);
  * @retval LX_ERR_LIMIT    The input would keep too many bytes.
  * @retval LX_ERR_NOMEM    The buffer cannot grow.
  */
-lx_status lx__input_fill(lx__input *self, size_t wanted, lx_error *error);
+LX_API lx_status lx__input_fill(lx__input *self, size_t wanted, lx_error *error);
 
 /** Passes the byte order mark at the beginning of a text, if it has one: some programs write it. */
 lx_status lx__input_pass_mark(lx__input *self, lx_error *error);
 
+/**
+ * Moves to an offset of a regular file, which may be beyond its end.
+ *
+ * @retval LX_ERR_STATE  The input is compressed, or is not a regular file.
+ */
+LX_API lx_status lx__input_seek(lx__input *self, uint64_t offset, lx_error *error);
+
 /** Moves @p size bytes on, at most @c self->size. */
-void lx__input_take(lx__input *self, size_t size);
+LX_API void lx__input_take(lx__input *self, size_t size);
 
 /** Moves @p size bytes on; if the input ends earlier, @p skipped is less than @p size. */
 lx_status lx__input_skip(lx__input *self, uint64_t size, uint64_t *skipped, lx_error *error);

@@ -293,6 +293,31 @@ def tokens():
         put('tokens', 'metadata-' + name, bytes([4, 15, len(data) // 4]) + data + numbers)
 
 
+def recordio():
+    magic = struct.pack('<I', 0xced7230a)
+
+    def part(kind, data, length=None):
+        length = len(data) if length is None else length
+        return magic + struct.pack('<I', kind << 29 | length) + data + bytes(-len(data) % 4)
+
+    texts = [b'abc', b'', b'x' * 200, bytes(8)]
+    whole = b''.join(part(0, text) for text in texts)
+    parts = part(1, b'AAAA') + part(2, b'') + part(2, b'bbbb') + part(3, b'BB')
+    for name, data in {
+            'whole': whole, 'parts': parts + whole, 'nothing': b'', 'cut': whole[:-5],
+            'cut-head': whole + magic, 'noise': b'noise ' * 4 + whole, 'odd': b'abc' + whole,
+            'first-only': part(1, b'AAAA') + whole, 'last-first': part(3, b'AAAA') + whole,
+            'kind': part(5, b'AAAA') + whole, 'long': part(0, b'abcd', 2 ** 29 - 1) + whole,
+            'short': part(0, b'x' * 40, 8) + whole,
+            'odd-parts': part(1, b'AAA') + part(3, b'B') + whole}.items():
+        for options in (0, 1, 2):
+            put('recordio', f'{name}-{options}', bytes([options]) + data)
+    for name, text in {'index': '0\t0\nkey b\t12\r\n-1\t20', 'twice': 'a\t0\na\t4\n',
+                       'spaces': 'a 4\n', 'far': 'a\t18446744073709551612\n',
+                       'too-far': 'a\t18446744073709551616\n', 'odd': 'a\t3\n'}.items():
+        put('recordio', f'index-{name}', b'\4' + text.encode())
+
+
 def restore():
     states = HERE.parent / 'data' / 'states'
     for kind in 'loaders', 'samplers':
@@ -337,6 +362,7 @@ def make():
     order()
     imports()
     tokens()
+    recordio()
     restore()
     programs('python', 40, 200, 3)
     programs('state', 40, 600, 4)

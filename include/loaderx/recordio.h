@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Reading and writing RecordIO files.
+ */
+#ifndef LOADERX_RECORDIO_H
+#define LOADERX_RECORDIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/status.h>
+
+LX_BEGIN_DECLS
+
+/**
+ * @defgroup lx_recordio_writer Write RecordIO files
+ *
+ * RecordIO is the format in which MXNet stores data sets, in files that end in .rec. The files are
+ * the same, byte for byte, as those that MXNet and dmlc-core write. An index, in a file that ends
+ * in .idx, tells where each record begins; it is a text with a line for each record: its key, a tab,
+ * and its offset.
+ *
+ * @code
+ * lx_recordio_writer *writer;
+ * lx_recordio_writer_create("a.rec", "a.idx", false, &writer, &error);
+ * for (size_t i = 0; writer != NULL && i < count; i++)
+ *     lx_recordio_writer_write(writer, NULL, data[i], sizes[i], &error);
+ * lx_recordio_writer_close(writer, &error);
+ * return error.status == LX_OK ? LX_OK : complain(&error);
+ * @endcode
+ * @see lx_error, lx_recordio_reader
+ * @{
+ */
+
+/** The length of a record must be less than this: 2^29. */
+#define LX_MAX_RECORDIO_LENGTH ((size_t)1 << 29)
+
+/**
+ * A writer of a RecordIO file and its index.
+ *
+ * @par Thread safety
+ * Only one thread at a time may use a writer.
+ */
+typedef struct lx_recordio_writer lx_recordio_writer;
+
+/**
+ * Creates a file, and an index if wanted.
+ *
+ * @param[in]  path     The file.
+ * @param[in]  index    The index; NULL: none.
+ * @param[in]  replace  Whether existing files are emptied first.
+ * @param[out] writer   Receives the writer; close it with lx_recordio_writer_close(). NULL on
+ *                      failure.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The files are open.
+ * @retval LX_ERR_ARGUMENT  @p path or @p writer is NULL.
+ * @retval LX_ERR_EXISTS    One of the files exists, and @p replace is false.
+ * @retval LX_ERR_IO        A file cannot be created.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ */
+LX_API lx_status lx_recordio_writer_create(const char *path, const char *index, bool replace,
+                                           lx_recordio_writer **writer, lx_error *error);
+
+/**
+ * Opens an existing file, and its index if it has one, to append records. All heads of records are
+ * read first, so that nothing is appended to a file that is damaged or cut.
+ *
+ * @param[in]  path    The file.
+ * @param[in]  index   Its index, which must describe all of its records; NULL: the file has none.
+ * @param[out] writer  Receives the writer. NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             The files are open.
+ * @retval LX_ERR_ARGUMENT   @p path or @p writer is NULL.
+ * @retval LX_ERR_NOT_FOUND  A file does not exist.
+ * @retval LX_ERR_CORRUPT    The file is damaged, or ends within a record.
+ * @retval LX_ERR_MISMATCH   The index does not describe the records of the file.
+ * @return Otherwise, any status that lx_recordio_writer_create() returns.
+ */
+LX_API lx_status lx_recordio_writer_append(const char *path, const char *index,
+                                           lx_recordio_writer **writer, lx_error *error);
+
+/**
+ * Writes a record. Writes are buffered, and a failure may be reported by a later call; after a
+ * failure, all calls fail.
+ *
+ * @param[in]  writer  The writer.
+ * @param[in]  key     The key in the index, which must not contain a tab, a line feed or a carriage
+ *                     return; NULL: the number of the record in the file.
+ * @param[in]  data    The record; may be NULL if @p size is 0.
+ * @param[in]  size    Its length.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The record was written, or waits in the buffer.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL, or the key is invalid. The writer is unchanged.
+ * @retval LX_ERR_LIMIT     The record is too long. The writer is unchanged.
+ * @retval LX_ERR_IO        Writing failed.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ */
+LX_API lx_status lx_recordio_writer_write(lx_recordio_writer *writer, const char *key,
+                                          const void *data, size_t size, lx_error *error);
+
+/** Returns the offset in the file at which the next record will begin. */
+LX_API uint64_t lx_recordio_writer_get_offset(const lx_recordio_writer *writer);
+
+/** Returns the number of records in the file, including those that wait in the buffer. */
+LX_API uint64_t lx_recordio_writer_get_count(const lx_recordio_writer *writer);
+
+/**
+ * Writes what is buffered, makes both files durable, and frees the writer, even on failure. NULL is
+ * allowed.
+ *
+ * @retval LX_OK      Both files are complete.
+ * @retval LX_ERR_IO  A write or a sync failed, now or earlier.
+ */
+LX_API lx_status lx_recordio_writer_close(lx_recordio_writer *writer, lx_error *error);
+
+/** @} */
+
+/**
+ * @defgroup lx_recordio_reader Read RecordIO files
+ *
+ * @code
+ * lx_recordio_record record;
+ * while ((status = lx_recordio_reader_next(reader, &record, &error)) ==
+ *        LX_OK)
+ *     use(record.data, record.size);
+ * if (status != LX_END)
+ *     return complain(&error);
+ * @endcode
+ * @see lx_error, lx_recordio_writer
+ * @{
+ */
+
+/** The largest record that is accepted unless lx_recordio_reader_set_limit() sets another limit, in
+ * bytes: 1 GiB. */
+#define LX_DEFAULT_RECORDIO_LIMIT ((uint64_t)1 << 30)
+
+/**
+ * A reader of a RecordIO file.
+ *
+ * @par Thread safety
+ * Only one thread at a time may use a reader.
+ */
+typedef struct lx_recordio_reader lx_recordio_reader;
+
+/** A record that was read. */
+typedef struct lx_recordio_record {
+    const void *data; /**< Its bytes, which are valid until the next call of the reader. */
+    size_t size;      /**< Their number. */
+    uint64_t offset;  /**< The offset in the file where the record begins. */
+} lx_recordio_record;
+
+/** What a reader has passed over. */
+typedef struct lx_recordio_skipped {
+    uint64_t places; /**< The number of places where the file was damaged. Several records may have
+                          been lost at each. */
+    uint64_t bytes;  /**< The number of bytes between the last good record before each place and the
+                          first one after it. */
+} lx_recordio_skipped;
+
+/**
+ * Opens a file, a pipe, or the standard input. Data that is compressed with gzip or zstd is
+ * decompressed; offsets are those in the decompressed data.
+ *
+ * @param[in]  path    The file; "-": the standard input.
+ * @param[in]  skip    Whether the reader passes over damage and counts it, instead of reporting it.
+ * @param[out] reader  Receives the reader; close it with lx_recordio_reader_close(). NULL on
+ *                     failure.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK               The reader is at the first record.
+ * @retval LX_ERR_ARGUMENT     @p path or @p reader is NULL.
+ * @retval LX_ERR_NOT_FOUND    The file does not exist.
+ * @retval LX_ERR_CORRUPT      The compressed data is damaged.
+ * @retval LX_ERR_UNSUPPORTED  The data is compressed with zstd, which this build does not support.
+ * @retval LX_ERR_IO           The file cannot be opened or read.
+ * @retval LX_ERR_NOMEM        Out of memory.
+ */
+LX_API lx_status lx_recordio_reader_open(const char *path, bool skip, lx_recordio_reader **reader,
+                                         lx_error *error);
+
+/** Frees a reader. NULL is allowed. */
+LX_API void lx_recordio_reader_close(lx_recordio_reader *reader);
+
+/**
+ * Sets the largest record that the reader accepts, in bytes; the default is
+ * #LX_DEFAULT_RECORDIO_LIMIT. A longer record counts as damaged.
+ */
+LX_API void lx_recordio_reader_set_limit(lx_recordio_reader *reader, uint64_t limit);
+
+/**
+ * Reads the next record.
+ *
+ * @param[in]  reader  The reader.
+ * @param[out] record  Receives the record.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            A record was read.
+ * @retval LX_END           There are no more records.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_CORRUPT   The file is damaged here, or ends within a record. The next call goes on
+ *                          at the next place where a record begins.
+ * @retval LX_ERR_LIMIT     The record is too long; the next call goes on after it.
+ * @retval LX_ERR_IO        The file cannot be read.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ */
+LX_API lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record *record,
+                                         lx_error *error);
+
+/**
+ * Moves to the record at an offset, for example one from an index. If no record begins there, the
+ * next read fails.
+ *
+ * @retval LX_OK            The reader is at the offset.
+ * @retval LX_ERR_ARGUMENT  @p reader is NULL, or the offset is not a multiple of 4.
+ * @retval LX_ERR_STATE     The input is a pipe or is compressed, so that the reader cannot move.
+ * @retval LX_ERR_IO        The file cannot be moved.
+ */
+LX_API lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset,
+                                         lx_error *error);
+
+/** Returns the offset of the next record. */
+LX_API uint64_t lx_recordio_reader_tell(const lx_recordio_reader *reader);
+
+/** Returns what the reader has passed over, since it was opened. */
+LX_API lx_recordio_skipped lx_recordio_reader_get_skipped(const lx_recordio_reader *reader);
+
+/** @} */
+
+/**
+ * @defgroup lx_recordio_index Read the index of a RecordIO file
+ *
+ * @code
+ * uint64_t position, offset;
+ * if (lx_recordio_index_find(index, "1234", &position)) {
+ *     offset = lx_recordio_index_get_offset(index, position);
+ *     lx_recordio_reader_seek(reader, offset, &error);
+ * }
+ * @endcode
+ * @see lx_recordio_reader
+ * @{
+ */
+
+/**
+ * An index that was read: the keys of records, and where they begin.
+ *
+ * @par Thread safety
+ * Any number of threads may use an index at a time, except lx_recordio_index_free().
+ */
+typedef struct lx_recordio_index lx_recordio_index;
+
+/**
+ * Reads an index into memory.
+ *
+ * @param[in]  path   The file.
+ * @param[out] index  Receives the index; free it with lx_recordio_index_free(). NULL on failure.
+ * @param[out] error  Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             The index was read.
+ * @retval LX_ERR_ARGUMENT   A pointer is NULL.
+ * @retval LX_ERR_NOT_FOUND  The file does not exist.
+ * @retval LX_ERR_CORRUPT    A line is not a key, a tab and a multiple of 4.
+ * @retval LX_ERR_LIMIT      The file has more than 16 GiB.
+ * @retval LX_ERR_IO         The file cannot be read.
+ * @retval LX_ERR_NOMEM      Out of memory.
+ */
+LX_API lx_status lx_recordio_index_open(const char *path, lx_recordio_index **index,
+                                        lx_error *error);
+
+/** Frees an index. NULL is allowed. */
+LX_API void lx_recordio_index_free(lx_recordio_index *index);
+
+/** Returns the number of records in the index. */
+LX_API uint64_t lx_recordio_index_get_count(const lx_recordio_index *index);
+
+/** Returns the key of line @p position, which must be less than the count. It belongs to the
+ * index. */
+LX_API const char *lx_recordio_index_get_key(const lx_recordio_index *index, uint64_t position);
+
+/** Returns where the record of line @p position begins in the file. */
+LX_API uint64_t lx_recordio_index_get_offset(const lx_recordio_index *index, uint64_t position);
+
+/**
+ * Finds the last line with a key: if a key occurs more than once, the last one counts, as in MXNet.
+ * Compares with one key after another, from the end.
+ *
+ * @return Whether there is one; only then, @p position is set.
+ */
+LX_API bool lx_recordio_index_find(const lx_recordio_index *index, const char *key,
+                                   uint64_t *position);
+
+/** @} */
+
+LX_END_DECLS
+
+#endif

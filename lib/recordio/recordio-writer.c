@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include <loaderx/recordio.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "recordio/output.h"
+#include "recordio/record.h"
+
+#define WORD 4
+
+struct lx_recordio_writer {
+    lx__output records, index;
+    bool indexed;
+    uint64_t count;
+    lx_error failure; /**< The first one; all later calls fail with it. */
+};
+
+static lx_recordio_writer *make(bool indexed)
+{
+    lx_recordio_writer *made = lx__alloc_array(1, sizeof *made);
+    if (made != NULL)
+        *made = (lx_recordio_writer){.records.file = LX__FILE_CLOSED,
+                                     .index.file = LX__FILE_CLOSED,
+                                     .indexed = indexed,
+                                     .failure = LX_ERROR_INIT};
+    return made;
+}
+
+static void free_writer(lx_recordio_writer *writer)
+{
+    lx__output_close(&writer->records);
+    lx__output_close(&writer->index);
+    lx_error_clear(&writer->failure);
+    lx__free(writer);
+}
+
+static lx_status open_files(lx_recordio_writer *writer, const char *path, const char *index,
+                            int flags, lx_error *error)
+{
+    lx_status status = lx__output_open(&writer->records, path, flags, error);
+    if (status == LX_OK && index != NULL)
+        status = lx__output_open(&writer->index, index, flags, error);
+    return status;
+}
+
+static lx_status empty(lx__output *output, lx_error *error)
+{
+    output->offset = 0;
+    return output->file.fd != -1 ? lx__file_truncate(&output->file, 0, error) : LX_OK;
+}
+
+lx_status lx_recordio_writer_create(const char *path, const char *index, bool replace,
+                                    lx_recordio_writer **writer, lx_error *error)
+{
+    LX__CLEAR(writer);
+    if (path == NULL || writer == NULL)
+        return lx__fail_null(error, path == NULL ? "path" : "writer");
+    lx_recordio_writer *made = make(index != NULL);
+    if (made == NULL)
+        return lx__fail_memory(error, "a writer");
+    lx_status status = open_files(made, path, index, O_RDWR | O_CREAT | (replace ? 0 : O_EXCL),
+                                  error);
+    if (status == LX_OK)
+        status = empty(&made->index, error); /* first, so that no index describes other records */
+    if (status == LX_OK)
+        status = empty(&made->records, error);
+    if (status == LX_OK)
+        *writer = made;
+    else
+        free_writer(made);
+    return status;
+}
+
+/* ---- appending */
+
+/** Reads the heads of all records; @p last receives where the last one begins. */
+static lx_status count_records(lx_recordio_writer *writer, uint64_t *last, lx_error *error)
+{
+    const lx__file *file = &writer->records.file;
+    uint64_t size = writer->records.offset, at = 0;
+    while (at < size) {
+        lx__recordio_extent extent = {.complete = false};
+        uint8_t head[LX__RECORDIO_HEAD];
+        lx_status status = LX_OK;
+        while (status == LX_OK && extent.flaw == NULL && !extent.complete) {
+            status = lx__file_read(file, head, sizeof head, at + extent.stored, error);
+            if (status == LX_OK)
+                (void)lx__recordio_add_part(&extent, head);
+        }
+        if (status == LX_OK && extent.flaw == NULL && extent.stored > size - at)
+            extent.flaw = "the file ends within it";
+        if (status == LX_OK && extent.flaw != NULL)
+            status = lx_fail(error, LX_ERR_CORRUPT, "the record is damaged: %s", extent.flaw);
+        if (status != LX_OK) {
+            lx_error_locate(error, file->path, NULL, writer->count, at);
+            return status;
+        }
+        *last = at;
+        at += extent.stored;
+        writer->count++;
+    }
+    return LX_OK;
+}
+
+/** Checks that the index has a line for each record. */
+static lx_status check_index(const lx_recordio_writer *writer, const char *path, uint64_t last,
+                             lx_error *error)
+{
+    lx_recordio_index *index;
+    uint64_t highest = 0;
+    lx_status status = lx_recordio_index_open(path, &index, error);
+    if (status != LX_OK)
+        return status;
+    uint64_t count = lx_recordio_index_get_count(index);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t offset = lx_recordio_index_get_offset(index, i);
+        highest = offset > highest ? offset : highest;
+    }
+    lx_recordio_index_free(index);
+    if (count == writer->count && highest == last)
+        return LX_OK;
+    status =
+        lx_fail(error, LX_ERR_MISMATCH,
+                "the index has %" PRIu64 " records, the last of which begins at offset %" PRIu64
+                ", but the file has %" PRIu64 ", up to offset %" PRIu64 ": make the index again",
+                count, highest, writer->count, last);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx_recordio_writer_append(const char *path, const char *index,
+                                    lx_recordio_writer **writer, lx_error *error)
+{
+    LX__CLEAR(writer);
+    uint64_t last = 0;
+    if (path == NULL || writer == NULL)
+        return lx__fail_null(error, path == NULL ? "path" : "writer");
+    lx_recordio_writer *made = make(index != NULL);
+    if (made == NULL)
+        return lx__fail_memory(error, "a writer");
+    lx_status status = open_files(made, path, index, O_RDWR, error);
+    if (status == LX_OK)
+        status = count_records(made, &last, error);
+    if (status == LX_OK && index != NULL)
+        status = check_index(made, index, last, error);
+    if (status == LX_OK)
+        *writer = made;
+    else
+        free_writer(made);
+    return status;
+}
+
+/* ---- writing */
+
+static lx_status add_part(lx__output *output, lx__recordio_part part, const uint8_t *data,
+                          size_t size, lx_error *error)
+{
+    static const uint8_t zeros[WORD];
+    uint8_t head[LX__RECORDIO_HEAD];
+    lx__recordio_put_head(head, part, (uint32_t)size);
+    lx_status status = lx__output_add(output, head, sizeof head, error);
+    if (status == LX_OK)
+        status = lx__output_add(output, data, size, error);
+    return status == LX_OK ? lx__output_add(output, zeros, -size % WORD, error) : status;
+}
+
+static lx_status add_record(lx__output *output, const uint8_t *data, size_t size, lx_error *error)
+{
+    lx__recordio_part part = LX__RECORDIO_FIRST;
+    for (;;) {
+        size_t cut = lx__recordio_find_magic(data, size);
+        if (cut == size)
+            break;
+        lx_status status = add_part(output, part, data, cut, error);
+        if (status != LX_OK)
+            return status;
+        part = LX__RECORDIO_MIDDLE;
+        data += cut + WORD;
+        size -= cut + WORD;
+    }
+    return add_part(output, part == LX__RECORDIO_FIRST ? LX__RECORDIO_WHOLE : LX__RECORDIO_LAST,
+                    data, size, error);
+}
+
+static lx_status add_line(lx_recordio_writer *writer, const char *key, uint64_t offset,
+                          lx_error *error)
+{
+    char number[24], rest[32];
+    snprintf(number, sizeof number, "%" PRIu64, writer->count);
+    snprintf(rest, sizeof rest, "\t%" PRIu64 "\n", offset);
+    if (key == NULL)
+        key = number;
+    lx_status status = lx__output_add(&writer->index, key, strlen(key), error);
+    return status == LX_OK ? lx__output_add(&writer->index, rest, strlen(rest), error) : status;
+}
+
+static lx_status check_record(const char *key, const void *data, size_t size, lx_error *error)
+{
+    if (data == NULL && size != 0)
+        return lx__fail_null(error, "data");
+    if (key != NULL && (*key == '\0' || strpbrk(key, "\t\n\r") != NULL))
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the key of a record must not be empty, or contain a tab, a line feed or a "
+                       "carriage return");
+    if (size >= LX_MAX_RECORDIO_LENGTH)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the record has %zu bytes, but must have fewer than %zu (2^29)", size,
+                       LX_MAX_RECORDIO_LENGTH);
+    return LX_OK;
+}
+
+lx_status lx_recordio_writer_write(lx_recordio_writer *writer, const char *key, const void *data,
+                                   size_t size, lx_error *error)
+{
+    if (writer == NULL)
+        return lx__fail_null(error, "writer");
+    lx_status status = check_record(key, data, size, error);
+    if (status != LX_OK)
+        return status;
+    uint64_t offset = lx__output_end(&writer->records);
+    if (writer->failure.status == LX_OK)
+        status = add_record(&writer->records, data, size, &writer->failure);
+    if (writer->failure.status == LX_OK && writer->indexed)
+        status = add_line(writer, key, offset, &writer->failure);
+    if (writer->failure.status == LX_OK)
+        writer->count++;
+    else
+        lx__error_propagate(error, &writer->failure);
+    return writer->failure.status;
+}
+
+uint64_t lx_recordio_writer_get_offset(const lx_recordio_writer *writer)
+{
+    return lx__output_end(&writer->records);
+}
+
+uint64_t lx_recordio_writer_get_count(const lx_recordio_writer *writer)
+{
+    return writer->count;
+}
+
+lx_status lx_recordio_writer_close(lx_recordio_writer *writer, lx_error *error)
+{
+    if (writer == NULL)
+        return LX_OK;
+    if (writer->failure.status == LX_OK)
+        (void)lx__output_finish(&writer->records, &writer->failure);
+    if (writer->failure.status == LX_OK && writer->indexed)
+        (void)lx__output_finish(&writer->index, &writer->failure);
+    lx_status status = writer->failure.status;
+    if (status != LX_OK)
+        lx__error_propagate(error, &writer->failure);
+    free_writer(writer);
+    return status;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios of RecordIO files: writing, appending and reading. */
+#include "scenario.h"
+
+#include <unistd.h>
+
+#include <loaderx/recordio.h>
+
+/* More than a buffer. */
+#define RECORDS 40
+#define RECORD 40000
+
+struct names {
+    char records[400], index[400];
+};
+
+static void write_records(struct run *run, lx_recordio_writer *writer, uint64_t *written)
+{
+    static const uint8_t record[RECORD] = {1, 2, 3, 4, 0x0a, 0x23, 0xd7, 0xce, 5};
+    for (int i = 0; i < RECORDS; i++)
+        if (TRY(run,
+                lx_recordio_writer_write(writer, NULL, record, RECORD - (size_t)i, &run->error)))
+            ++*written;
+}
+
+/** Writes and appends; returns how many records the file has, or UINT64_MAX after a failure. */
+static uint64_t write_all(struct run *run, const struct names *names)
+{
+    lx_recordio_writer *writer;
+    uint64_t written = 0, before = run->failures;
+    for (int append = 0; append < 2; append++) {
+        bool opened = append ? TRY(run, lx_recordio_writer_append(names->records, names->index,
+                                                                  &writer, &run->error))
+                             : TRY(run, lx_recordio_writer_create(names->records, names->index,
+                                                                  true, &writer, &run->error));
+        if (!opened)
+            return UINT64_MAX;
+        write_records(run, writer, &written);
+        if (!TRY(run, lx_recordio_writer_close(writer, &run->error)) || run->failures != before)
+            return UINT64_MAX;
+    }
+    return written;
+}
+
+static void read_all(struct run *run, const struct names *names, uint64_t written)
+{
+    lx_recordio_reader *reader;
+    lx_recordio_index *index;
+    lx_recordio_record record;
+    uint64_t count = 0, before = run->failures;
+    if (TRY(run, lx_recordio_index_open(names->index, &index, &run->error))) {
+        if (written != UINT64_MAX && lx_recordio_index_get_count(index) != written)
+            run_fail(run, "the index has another number of records");
+        lx_recordio_index_free(index);
+    }
+    if (!TRY(run, lx_recordio_reader_open(names->records, false, &reader, &run->error)))
+        return;
+    for (int pass = 0; pass < 2; pass++) {
+        lx_status status;
+        for (count = 0; (status = lx_recordio_reader_next(reader, &record, &run->error)) == LX_OK;)
+            count++;
+        if (status != LX_END)
+            (void)run_took(run, "lx_recordio_reader_next", status);
+        else if (written != UINT64_MAX && run->failures == before && count != written)
+            run_fail(run, "the file has another number of records");
+        (void)TRY(run, lx_recordio_reader_seek(reader, 0, &run->error));
+    }
+    lx_recordio_reader_close(reader);
+}
+
+static void write_and_read(struct run *run)
+{
+    struct names names;
+    snprintf(names.records, sizeof names.records, "%s.rec", run->path);
+    snprintf(names.index, sizeof names.index, "%s.idx", run->path);
+    uint64_t written = write_all(run, &names);
+    if (written != UINT64_MAX)
+        read_all(run, &names, written);
+    unlink(names.records);
+    unlink(names.index);
+}
+
+const struct scenario recordio_scenarios[] = {
+    {"recordio", NULL, false, write_and_read},
+    {NULL, NULL, false, NULL},
+};

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading RecordIO files: whole, damaged, cut, compressed, and from pipes. */
+#include <zlib.h>
+
+#include "records.h"
+
+#define COUNT 200
+
+static lx_recordio_reader *open_reader(const char *path, bool skip)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_reader *reader;
+    unit_ok(lx_recordio_reader_open(path, skip, &reader, &error));
+    return reader;
+}
+
+static void expect_end(lx_recordio_reader *reader)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_record record;
+    ck_assert_int_eq(lx_recordio_reader_next(reader, &record, &error), LX_END);
+    ck_assert_int_eq(lx_recordio_reader_next(reader, &record, &error), LX_END);
+    ck_assert_int_eq(error.status, LX_OK);
+}
+
+START_TEST(reads_all_records_in_order)
+{
+    char *scratch = scratch_make();
+    uint64_t offsets[COUNT + 1];
+    struct bytes bytes = bytes_make(COUNT, offsets);
+    write_bytes("a.rec", bytes.data, bytes.size);
+    gzFile zipped = gzopen("a.rec.gz", "wb");
+    gzwrite(zipped, bytes.data, (unsigned)bytes.size);
+    gzclose(zipped);
+    static const char *const paths[] = {"a.rec", "a.rec.gz"};
+    for (int k = 0; k < 2; k++) {
+        lx_recordio_reader *reader = open_reader(paths[k], false);
+        for (unsigned i = 0; i < COUNT; i++) {
+            ck_assert_uint_eq(lx_recordio_reader_tell(reader), offsets[i]);
+            expect_record(reader, i, offsets[i]);
+        }
+        expect_end(reader);
+        ck_assert_uint_eq(lx_recordio_reader_get_skipped(reader).places, 0);
+        lx_recordio_reader_close(reader);
+    }
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(seeks_to_any_record)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_record record;
+    uint64_t offsets[COUNT + 1];
+    struct bytes bytes = bytes_make(COUNT, offsets);
+    write_bytes("a.rec", bytes.data, bytes.size);
+    lx_recordio_reader *reader = open_reader("a.rec", false);
+    for (unsigned i = 0; i < 3 * COUNT; i++) {
+        unsigned place = i * 7919 % COUNT;
+        unit_ok(lx_recordio_reader_seek(reader, offsets[place], &error));
+        expect_record(reader, place, offsets[place]);
+    }
+    unit_ok(lx_recordio_reader_seek(reader, offsets[COUNT], &error));
+    expect_end(reader);
+    unit_fails(lx_recordio_reader_seek(reader, 2, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_recordio_reader_seek(reader, offsets[1] + 4, &error));
+    unit_fails(lx_recordio_reader_next(reader, &record, &error), LX_ERR_CORRUPT);
+    expect_record(reader, 2, offsets[2]);
+    lx_recordio_reader_close(reader);
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Reads a file that was cut after @p size bytes. */
+static void read_cut(const struct bytes *bytes, const uint64_t *offsets, size_t size)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_record record;
+    write_bytes("cut.rec", bytes->data, size);
+    lx_recordio_reader *reader = open_reader("cut.rec", false);
+    unsigned i = 0;
+    for (; offsets[i + 1] <= size && i < COUNT; i++)
+        expect_record(reader, i, offsets[i]);
+    if (offsets[i] != size) {
+        ck_assert_int_eq(lx_recordio_reader_next(reader, &record, &error), LX_ERR_CORRUPT);
+        ck_assert_uint_eq(error.offset, offsets[i]);
+        ck_assert_str_eq(error.path, "cut.rec");
+    }
+    expect_end(reader);
+    lx_recordio_reader_close(reader);
+}
+
+START_TEST(reads_what_precedes_a_cut)
+{
+    char *scratch = scratch_make();
+    uint64_t offsets[COUNT + 1];
+    struct bytes bytes = bytes_make(COUNT, offsets);
+    for (size_t size = 0; size < 12000; size += size < 3000 ? 1 : 97)
+        read_cut(&bytes, offsets, size);
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* Whatever word is damaged, the records before and after the damaged one are read. */
+START_TEST(finds_the_next_record_after_damage)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint64_t offsets[COUNT + 1];
+    struct bytes bytes = bytes_make(COUNT, offsets);
+    for (unsigned bad = 0; bad < COUNT; bad += 7) {
+        lx_recordio_record record;
+        uint8_t *head = bytes.data + offsets[bad], before[8];
+        memcpy(before, head, 8);
+        lx__store_le32(head + (bad % 2) * 4, bad % 2 ? 0x1ffffff0 : 77);
+        write_bytes("bad.rec", bytes.data, bytes.size);
+        memcpy(head, before, 8);
+        lx_recordio_reader *reader = open_reader("bad.rec", true);
+        for (unsigned i = 0; i < bad; i++)
+            expect_record(reader, i, offsets[i]);
+        for (unsigned i = bad + 1; i < COUNT; i++) {
+            unit_ok(lx_recordio_reader_next(reader, &record, &error));
+            ck_assert_uint_eq(record.offset, offsets[i]);
+        }
+        expect_end(reader);
+        lx_recordio_skipped skipped = lx_recordio_reader_get_skipped(reader);
+        ck_assert_uint_eq(skipped.places, 1);
+        ck_assert_uint_eq(skipped.bytes, offsets[bad + 1] - offsets[bad]);
+        lx_recordio_reader_close(reader);
+    }
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(refuses_records_above_the_limit)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_record record;
+    uint64_t offsets[COUNT + 1];
+    struct bytes bytes = bytes_make(COUNT, offsets);
+    uint8_t memory[RECORD_MAX];
+    write_bytes("a.rec", bytes.data, bytes.size);
+    lx_recordio_reader *reader = open_reader("a.rec", false);
+    lx_recordio_reader_set_limit(reader, 2000);
+    for (unsigned i = 0; i < COUNT; i++) {
+        if (record_make(i, memory) <= 2000)
+            expect_record(reader, i, offsets[i]);
+        else
+            unit_fails(lx_recordio_reader_next(reader, &record, &error), LX_ERR_LIMIT);
+    }
+    expect_end(reader);
+    lx_recordio_reader_close(reader);
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(reads_a_pipe)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint64_t offsets[COUNT + 1];
+    struct bytes bytes = bytes_make(COUNT, offsets);
+    write_bytes("a.rec", bytes.data, bytes.size);
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    ck_assert_int_eq(system("cat a.rec >pipe &"), 0);
+    lx_recordio_reader *reader = open_reader("pipe", false);
+    for (unsigned i = 0; i < COUNT; i++)
+        expect_record(reader, i, offsets[i]);
+    unit_fails(lx_recordio_reader_seek(reader, 0, &error), LX_ERR_STATE);
+    expect_end(reader);
+    lx_recordio_reader_close(reader);
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(rejects_invalid_arguments)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_reader *reader;
+    lx_recordio_record record;
+    unit_fails(lx_recordio_reader_open(NULL, false, &reader, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_recordio_reader_open("a", false, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_recordio_reader_open("a", false, &reader, &error), LX_ERR_NOT_FOUND);
+    ck_assert_ptr_null(reader);
+    unit_fails(lx_recordio_reader_next(NULL, &record, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_recordio_reader_seek(NULL, 0, &error), LX_ERR_ARGUMENT);
+    lx_recordio_reader_close(NULL);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("recordio/recordio-reader", reads_all_records_in_order, seeks_to_any_record,
+          reads_what_precedes_a_cut, finds_the_next_record_after_damage,
+          refuses_records_above_the_limit, reads_a_pipe, rejects_invalid_arguments)
