@@ -295,6 +295,57 @@ LX_API bool lx_recordio_index_find(const lx_recordio_index *index, const char *k
 
 /** @} */
 
+/**
+ * @defgroup lx_recordio_label The header that MXNet puts before an image
+ *
+ * MXNet's records of images begin with a header of 24 bytes. If an image has several labels, they
+ * follow the header; then comes the image, usually a JPEG. Whether the records of a file have this
+ * header is not stored in it.
+ *
+ * @see lx_recordio_reader, lx_recordio_writer
+ * @{
+ */
+
+/** A header, and where the rest of its record is. */
+typedef struct lx_recordio_label {
+    uint64_t id;        /**< The number of the image in the list from which it was packed. */
+    uint64_t id2;       /**< Usually 0. */
+    float label;        /**< The only label, if @ref count is 0. */
+    uint32_t count;     /**< The number of labels in @ref labels; 0: the only one is @ref label. */
+    const void *labels; /**< The labels, floats in little-endian order, not aligned. */
+    const void *data;   /**< The image, within the record. */
+    size_t size;        /**< Its bytes. */
+} lx_recordio_label;
+
+/**
+ * Reads the header of a record.
+ *
+ * @param[in]  record  The record.
+ * @param[in]  size    Its bytes.
+ * @param[out] label   Receives the header; its pointers lead into the record.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The header was read.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_CORRUPT   The record is too short for the header or for its labels.
+ */
+LX_API lx_status lx_recordio_label_read(const void *record, size_t size, lx_recordio_label *label,
+                                        lx_error *error);
+
+/** Returns label @p position, which must be less than @c count, or 0 if @c count is 0. */
+LX_API float lx_recordio_label_get(const lx_recordio_label *label, uint32_t position);
+
+/** The size of the header before the labels and the image, in bytes. */
+#define LX_RECORDIO_LABEL_BYTES 24
+
+/**
+ * Writes the header and the labels of a record: #LX_RECORDIO_LABEL_BYTES + 4 * @c count bytes. The
+ * members @c data and @c size are not used.
+ */
+LX_API void lx_recordio_label_write(const lx_recordio_label *label, void *out);
+
+/** @} */
+
 LX_END_DECLS
 
 #endif

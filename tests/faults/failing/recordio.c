@@ -57,8 +57,12 @@ static void read_all(struct run *run, const struct names *names, uint64_t writte
         return;
     for (int pass = 0; pass < 2; pass++) {
         lx_status status;
-        for (count = 0; (status = lx_recordio_reader_next(reader, &record, &run->error)) == LX_OK;)
+        for (count = 0;
+             (status = lx_recordio_reader_next(reader, &record, &run->error)) == LX_OK;) {
+            lx_recordio_label label;
+            (void)lx_recordio_label_read(record.data, record.size, &label, NULL);
             count++;
+        }
         if (status != LX_END)
             (void)run_took(run, "lx_recordio_reader_next", status);
         else if (written != UINT64_MAX && run->failures == before && count != written)
