@@ -11,7 +11,8 @@ import subprocess
 import pytest
 
 COMMANDS = ['import', 'export', 'copy', 'stat', 'card', 'get', 'verify', 'digest', 'diff', 'repair',
-            'backup', 'checkpoint', 'rebalance', 'seal', 'unseal', 'train', 'sample', 'blend', 'split']
+            'backup', 'checkpoint', 'rebalance', 'seal', 'unseal', 'train', 'sample', 'blend',
+            'split', 'recordio']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 
@@ -174,6 +175,8 @@ def test_completion(loaderx, folder):
     assert complete(loaderx, 'sample', '--set', '') == []
     assert complete(loaderx, 'split', '') == complete(loaderx, 'split', '--seed', '') == []
     assert complete(loaderx, 'split', '--out', 'im') == ['images']
+    assert complete(loaderx, 'recordio', '') == ['index', 'ls', 'get', 'verify']
+    assert sorted(complete(loaderx, 'recordio', 'ls', 'im')) == ['images', 'images.gz']
 
 
 def test_completion_of_fields(loaderx, folder, images):

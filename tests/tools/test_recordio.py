@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""loaderx recordio."""
+
+import gzip
+import json
+import struct
+
+import pytest
+
+MAGIC = struct.pack('<I', 0xced7230a)
+
+
+def part(kind, data):
+    return MAGIC + struct.pack('<I', kind << 29 | len(data)) + data + bytes(-len(data) % 4)
+
+
+def image(number, labels):
+    head = struct.pack('<IfQQ', len(labels) if len(labels) > 1 else 0, labels[0], number, 0)
+    return head + (struct.pack(f'<{len(labels)}f', *labels) if len(labels) > 1 else b'')
+
+
+RECORDS = [image(5, [1.5]) + b'JPEG', image(6, [1, 2, -3]) + b'x' * 101,
+           image(7, [0]) + b'AAAA' + MAGIC + b'BB']
+
+
+@pytest.fixture
+def files(folder):
+    """Write a.rec with three records, of which the last has two parts; return their offsets."""
+    offsets, data = [], b''
+    for record in RECORDS:
+        offsets.append(len(data))
+        first, *rest = record.split(MAGIC)
+        data += part(1, first) + part(3, rest[0]) if rest else part(0, first)
+    (folder / 'a.rec').write_bytes(data)
+    return offsets
+
+
+def test_index_and_get(loaderx, folder, files):
+    loaderx.text('recordio', 'index', 'a.rec')
+    lines = (folder / 'a.idx').read_text()
+    assert lines == ''.join(f'{i}\t{offset}\n' for i, offset in enumerate(files))
+    for i, record in enumerate(RECORDS):
+        assert loaderx('recordio', 'get', 'a.rec', str(i)).stdout == record
+    got = loaderx('recordio', 'get', 'a.rec', '2', '0', '--image').stdout
+    assert got == b'AAAA' + MAGIC + b'BB' + b'JPEG'
+    (folder / 'b.idx').write_text(f'cat\t{files[1]}\nfar\t40000\noff\t4\n')
+    assert loaderx('recordio', 'get', 'a.rec', 'cat', '--index', 'b.idx').stdout == RECORDS[1]
+    assert "b.idx has no key '0'" in loaderx.fails(2, 'recordio', 'get', 'a.rec', '0', '--index', 'b.idx')
+    assert 'ends before offset 40000' in loaderx.fails(1, 'recordio', 'get', 'a.rec', 'far', '--index',
+                  'b.idx')
+    assert 'offset 4: the record is damaged' in loaderx.fails(1, 'recordio', 'get', 'a.rec', 'off',
+                  '--index', 'b.idx')
+    assert "--force replaces it" in loaderx.fails(2, 'recordio', 'index', 'a.rec')
+    (folder / 'a.idx').write_text('')
+    loaderx.text('recordio', 'index', 'a.rec', '--force')
+    assert (folder / 'a.idx').read_text() == lines
+
+
+def test_ls(loaderx, folder, files):
+    sizes = [len(record) for record in RECORDS]
+    assert loaderx.text('recordio', 'ls', 'a.rec') == ''.join(
+        f'{offset}\t{size}\n' for offset, size in zip(files, sizes))
+    assert loaderx.text('recordio', 'ls', 'a.rec', '--labels').split('\n')[:2] == [
+        f'0\t{sizes[0]}\t5\t1.5', f'{files[1]}\t{sizes[1]}\t6\t1 2 -3']
+    got = json.loads(loaderx.text('recordio', 'ls', 'a.rec', '--json', '--labels'))
+    assert [item['offset'] for item in got] == files and [item['bytes'] for item in got] == sizes
+    assert [item['id'] for item in got] == [5, 6, 7]
+    assert [item['labels'] for item in got] == [[1.5], [1, 2, -3], [0]]
+    (folder / 'a.rec.gz').write_bytes(gzip.compress((folder / 'a.rec').read_bytes()))
+    assert loaderx.text('recordio', 'ls', 'a.rec.gz') == loaderx.text('recordio', 'ls', 'a.rec')
+    (folder / 'short.rec').write_bytes(part(0, b'abc'))
+    assert "the record has 3 bytes, but MXNet's header has 24" in loaderx.fails(1, 'recordio', 'ls',
+                  'short.rec', '--labels')
+    (folder / 'empty.rec').write_bytes(b'')
+    assert json.loads(loaderx.text('recordio', 'ls', 'empty.rec', '--json')) == []
+
+
+def test_verify(loaderx, folder, files):
+    assert loaderx.json('recordio', 'verify', 'a.rec') == {
+        'path': 'a.rec', 'records': 3, 'bytes': sum(map(len, RECORDS)), 'damaged': 0,
+        'skipped_bytes': 0, 'index': None}
+    loaderx.text('recordio', 'index', 'a.rec', '-q')
+    assert loaderx.json('recordio', 'verify', 'a.rec')['index'] == 'a.idx'
+    for text in ('0\t0\n', f'0\t0\n1\t4\n2\t{files[2]}\n', f'0\t0\n1\t{files[1]}\n2\t40000\n'):
+        (folder / 'a.idx').write_text(text)
+        assert 'a.idx does not describe the 3 records' in loaderx.fails(1, 'recordio', 'verify', 'a.rec')
+
+
+def test_damage(loaderx, folder, files):
+    data = bytearray((folder / 'a.rec').read_bytes())
+    data[files[1]] ^= 1
+    (folder / 'a.rec').write_bytes(data)
+    assert f'offset {files[1]}: the record is damaged: no magic number' in loaderx.fails(1, 'recordio', 'ls',
+                  'a.rec')
+    assert 'a.rec is damaged' in loaderx.fails(1, 'recordio', 'verify', 'a.rec')
+    assert loaderx.text('recordio', 'ls', 'a.rec', '--skip', '-q').split('\n')[1].startswith(
+        f'{files[2]}\t')
+    assert 'the record is damaged' in loaderx.fails(1, 'recordio', 'index', 'a.rec')
+    assert not (folder / 'a.idx').exists() and len(list(folder.iterdir())) == 1
+    loaderx.text('recordio', 'index', 'a.rec', '--skip')
+    assert (folder / 'a.idx').read_text() == f'0\t0\n1\t{files[2]}\n'
+
+
+def test_usage(loaderx, files):
+    assert 'ACTION is missing' in loaderx.fails(2, 'recordio')
+    assert 'FILE is missing' in loaderx.fails(2, 'recordio', 'ls')
+    assert "unknown action 'put'" in loaderx.fails(2, 'recordio', 'put', 'a.rec')
+    assert "unexpected argument 'b'" in loaderx.fails(2, 'recordio', 'ls', 'a.rec', 'b')
+    assert 'KEY is missing' in loaderx.fails(2, 'recordio', 'get', 'a.rec')
+    assert "'loaderx recordio index' makes an index" in loaderx.fails(2, 'recordio', 'get', 'a.rec', '0')
+    assert 'does not exist' in loaderx.fails(2, 'recordio', 'ls', 'no.rec')

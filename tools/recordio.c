@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx recordio: looks into RecordIO files, and makes their indexes. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <loaderx/recordio.h>
+
+#include "atomic-write.h"
+#include "command.h"
+#include "failure.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "report.h"
+
+enum { OPTION_INDEX = OPTION_OWN, OPTION_LABELS, OPTION_IMAGE, OPTION_SKIP, OPTION_FORCE };
+
+static const command_option options[] = {
+    {OPTION_INDEX, "index", "FILE", "the index (FILE with .idx in place of .rec)"},
+    {OPTION_LABELS, "labels", NULL, "ls: print the id and the labels of MXNet's header"},
+    {OPTION_IMAGE, "image", NULL, "get: leave out MXNet's header"},
+    {OPTION_SKIP, "skip", NULL, "pass over damage, and report how much at the end"},
+    {OPTION_FORCE, "force", NULL, "index: replace an existing index"},
+    QUIET_OPTION("no progress bar and no summary"),
+    JSON_OPTION("ls, verify: print the result as JSON"),
+};
+
+typedef struct request request;
+
+/** One of the actions. */
+typedef struct action {
+    const char *name;
+    lx_status (*run)(request *r, lx_error *error);
+} action;
+
+struct request {
+    const action *action;
+    const char *path;
+    const char **keys;
+    size_t key_count;
+    const char *index;
+    char *default_index; /* owned */
+    bool labels, image, skip, force, quiet, json;
+};
+
+/* ---- reading all records */
+
+/** Called for each record. */
+typedef lx_status visit_function(void *user, uint64_t number, const lx_recordio_record *record,
+                                 lx_error *error);
+
+/** What was read. */
+typedef struct summary {
+    uint64_t records, bytes;
+    lx_recordio_skipped skipped;
+} summary;
+
+static uint64_t size_of_file(const char *path)
+{
+    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    long size = file != NULL && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (file != NULL)
+        fclose(file);
+    return size > 0 ? (uint64_t)size : UINT64_MAX;
+}
+
+static lx_status visit_all(const request *r, lx_recordio_reader *reader, visit_function *visit,
+                           void *user, summary *sum, lx_error *error)
+{
+    uint64_t size = size_of_file(r->path);
+    lx_status status = LX_OK;
+    progress bar;
+    progress_begin(&bar, r->action->name, r->quiet);
+    while (status == LX_OK) {
+        lx_recordio_record record;
+        status = lx_recordio_reader_next(reader, &record, error);
+        if (status != LX_OK)
+            break;
+        sum->records++;
+        sum->bytes += record.size;
+        if (visit != NULL)
+            status = visit(user, sum->records - 1, &record, error);
+        if (status == LX_OK && sum->records % 64 == 0)
+            progress_update(&bar, record.offset, size, record.offset);
+        if (status == LX_OK)
+            status = interrupt_check(error);
+    }
+    progress_clear(&bar);
+    sum->skipped = lx_recordio_reader_get_skipped(reader);
+    return status == LX_END ? LX_OK : status;
+}
+
+/** Reads all records of the file; @p visit may be NULL. */
+static lx_status read_all(const request *r, visit_function *visit, void *user, summary *sum,
+                          lx_error *error)
+{
+    lx_recordio_reader *reader = NULL;
+    *sum = (summary){0, 0, {0, 0}};
+    lx_status status = lx_recordio_reader_open(r->path, r->skip, &reader, error);
+    if (status == LX_OK)
+        status = visit_all(r, reader, visit, user, sum, error);
+    advise(error, LX_ERR_CORRUPT, "--skip passes over damage");
+    lx_recordio_reader_close(reader);
+    return status;
+}
+
+static void print_summary(const request *r, const summary *sum, FILE *to)
+{
+    char text[REPORT_SIZE_TEXT], lost[REPORT_SIZE_TEXT];
+    if (r->quiet)
+        return;
+    fprintf(to, "%s: %" PRIu64 " records, %s", r->path, sum->records,
+            report_size(sum->bytes, text));
+    if (sum->skipped.places != 0)
+        fprintf(to, "; damaged in %" PRIu64 " places, where %s were passed over",
+                sum->skipped.places, report_size(sum->skipped.bytes, lost));
+    fputc('\n', to);
+}
+
+/* ---- index */
+
+static lx_status fail_write(const char *path, lx_error *error)
+{
+    return lx_fail_errno(error, errno, path, "cannot write");
+}
+
+/** A file that is written as text. */
+typedef struct lines {
+    FILE *to;
+    const char *path;
+} lines;
+
+static lx_status add_line(void *user, uint64_t number, const lx_recordio_record *record,
+                          lx_error *error)
+{
+    const lines *l = user;
+    return fprintf(l->to, "%" PRIu64 "\t%" PRIu64 "\n", number, record->offset) > 0
+               ? LX_OK
+               : fail_write(l->path, error);
+}
+
+static lx_status write_index(request *r, const atomic_write *output, summary *sum, lx_error *error)
+{
+    int copy = dup(output->file);
+    lines l = {copy != -1 ? fdopen(copy, "w") : NULL, r->index};
+    if (l.to == NULL) {
+        if (copy != -1)
+            close(copy);
+        return fail_write(r->index, error);
+    }
+    lx_status status = read_all(r, add_line, &l, sum, error);
+    if (fclose(l.to) != 0 && status == LX_OK)
+        status = fail_write(r->index, error);
+    return status;
+}
+
+static lx_status make_index(request *r, lx_error *error)
+{
+    summary sum;
+    atomic_write output;
+    if (!r->force && access(r->index, F_OK) == 0)
+        return lx_fail(error, LX_ERR_EXISTS, "%s exists: --force replaces it", r->index);
+    interrupt_catch();
+    lx_status status = atomic_write_begin(&output, r->index, error);
+    if (status == LX_OK)
+        status = write_index(r, &output, &sum, error);
+    if (status == LX_OK)
+        status = atomic_write_finish(&output, error);
+    atomic_write_end(&output);
+    if (status == LX_OK)
+        print_summary(r, &sum, stdout);
+    return status;
+}
+
+/* ---- ls */
+
+static lx_status list_labels(const request *r, const lx_recordio_record *record, lx_error *error)
+{
+    lx_recordio_label label;
+    lx_status status = lx_recordio_label_read(record->data, record->size, &label, error);
+    if (status != LX_OK) {
+        lx_error_locate(error, r->path, NULL, LX_NONE, record->offset);
+        return status;
+    }
+    printf(r->json ? ", \"id\": %" PRIu64 ", \"labels\": [" : "\t%" PRIu64 "\t", label.id);
+    for (uint32_t i = 0; i == 0 || i < label.count; i++)
+        printf("%s%.9g",
+               i == 0    ? ""
+               : r->json ? ", "
+                         : " ",
+               (double)lx_recordio_label_get(&label, i));
+    if (r->json)
+        putchar(']');
+    return LX_OK;
+}
+
+static lx_status list_record(void *user, uint64_t number, const lx_recordio_record *record,
+                             lx_error *error)
+{
+    const request *r = user;
+    lx_status status = LX_OK;
+    printf(r->json ? "%s\n  {\"offset\": %" PRIu64 ", \"bytes\": %zu" : "%s%" PRIu64 "\t%zu",
+           r->json && number != 0 ? "," : "", record->offset, record->size);
+    if (r->labels)
+        status = list_labels(r, record, error);
+    if (r->json)
+        putchar('}');
+    else
+        putchar('\n');
+    return status;
+}
+
+static lx_status list(request *r, lx_error *error)
+{
+    summary sum;
+    if (r->json)
+        putchar('[');
+    lx_status status = read_all(r, list_record, r, &sum, error);
+    if (r->json)
+        printf("\n]\n");
+    if (status == LX_OK && sum.skipped.places != 0)
+        print_summary(r, &sum, stderr);
+    return status;
+}
+
+/* ---- get */
+
+static lx_status find(const request *r, const lx_recordio_index *index, const char *key,
+                      uint64_t *offset, lx_error *error)
+{
+    uint64_t position;
+    if (!lx_recordio_index_find(index, key, &position))
+        return lx_fail(error, LX_ERR_NOT_FOUND, "%s has no key '%.100s'", r->index, key);
+    *offset = lx_recordio_index_get_offset(index, position);
+    return LX_OK;
+}
+
+static lx_status print_record(const request *r, const lx_recordio_record *record, lx_error *error)
+{
+    const void *data = record->data;
+    size_t size = record->size;
+    lx_recordio_label label;
+    if (r->image) {
+        lx_status status = lx_recordio_label_read(data, size, &label, error);
+        if (status != LX_OK)
+            return status;
+        data = label.data;
+        size = label.size;
+    }
+    return fwrite(data, 1, size, stdout) == size ? LX_OK : fail_write(NULL, error);
+}
+
+static lx_status get_records(const request *r, const lx_recordio_index *index,
+                             lx_recordio_reader *reader, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < r->key_count; i++) {
+        lx_recordio_record record;
+        uint64_t offset = 0;
+        status = find(r, index, r->keys[i], &offset, error);
+        if (status == LX_OK)
+            status = lx_recordio_reader_seek(reader, offset, error);
+        if (status == LX_OK)
+            status = lx_recordio_reader_next(reader, &record, error);
+        if (status == LX_END)
+            status =
+                lx_fail(error, LX_ERR_MISMATCH,
+                        "the file ends before offset %" PRIu64
+                        ", where the record of key '%.100s' should begin: make the index again",
+                        offset, r->keys[i]);
+        if (status == LX_OK)
+            status = print_record(r, &record, error);
+    }
+    return status;
+}
+
+static lx_status get(request *r, lx_error *error)
+{
+    lx_recordio_index *index = NULL;
+    lx_recordio_reader *reader = NULL;
+    if (r->key_count == 0)
+        return lx_fail(error, LX_ERR_ARGUMENT, "KEY is missing");
+    lx_status status = lx_recordio_index_open(r->index, &index, error);
+    advise(error, LX_ERR_NOT_FOUND, "'loaderx recordio index' makes an index");
+    if (status == LX_OK)
+        status = lx_recordio_reader_open(r->path, false, &reader, error);
+    if (status == LX_OK)
+        status = get_records(r, index, reader, error);
+    lx_recordio_reader_close(reader);
+    lx_recordio_index_free(index);
+    return status;
+}
+
+/* ---- verify */
+
+/** The comparison of a file with its index, whose offsets are sorted. */
+typedef struct comparison {
+    uint64_t *offsets;
+    uint64_t count, found;
+} comparison;
+
+static lx_status match_offset(void *user, uint64_t number, const lx_recordio_record *record,
+                              lx_error *error)
+{
+    comparison *c = user;
+    (void)number, (void)error;
+    if (c->found < c->count && c->offsets[c->found] < record->offset)
+        c->found = c->count + 1; /* no record begins there */
+    else if (c->found < c->count && c->offsets[c->found] == record->offset)
+        c->found++;
+    return LX_OK;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+/** Loads the offsets of the index; there are none if it does not exist and was not asked for. */
+static lx_status load_offsets(const request *r, comparison *c, lx_error *error)
+{
+    lx_recordio_index *index = NULL;
+    if (r->index == r->default_index && access(r->index, F_OK) != 0)
+        return LX_OK;
+    lx_status status = lx_recordio_index_open(r->index, &index, error);
+    if (status != LX_OK)
+        return status;
+    c->count = lx_recordio_index_get_count(index);
+    c->offsets = calloc((size_t)c->count + 1, sizeof *c->offsets);
+    for (uint64_t i = 0; c->offsets != NULL && i < c->count; i++)
+        c->offsets[i] = lx_recordio_index_get_offset(index, i);
+    lx_recordio_index_free(index);
+    if (c->offsets == NULL)
+        return fail_memory(error, "an index");
+    qsort(c->offsets, (size_t)c->count, sizeof *c->offsets, compare_offsets);
+    return LX_OK;
+}
+
+static lx_status judge(const request *r, const comparison *c, const summary *sum, lx_error *error)
+{
+    if (sum->skipped.places != 0)
+        return lx_fail(error, LX_ERR_CORRUPT, "%s is damaged", r->path);
+    if (c->offsets != NULL && (c->found != c->count || c->count != sum->records))
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "%s does not describe the %" PRIu64
+                       " records of %s: 'loaderx recordio index "
+                       "--force' makes it again",
+                       r->index, sum->records, r->path);
+    return LX_OK;
+}
+
+static lx_status verify(request *r, lx_error *error)
+{
+    summary sum;
+    comparison c = {NULL, 0, 0};
+    r->skip = true; /* reports all damage */
+    lx_status status = load_offsets(r, &c, error);
+    if (status == LX_OK)
+        status = read_all(r, match_offset, &c, &sum, error);
+    if (status == LX_OK && r->json)
+        status = report_print(json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "path",
+                                        report_text(r->path), "records", report_number(sum.records),
+                                        "bytes", report_number(sum.bytes), "damaged",
+                                        report_number(sum.skipped.places), "skipped_bytes",
+                                        report_number(sum.skipped.bytes), "index",
+                                        c.offsets != NULL ? report_text(r->index) : json_null()),
+                              error);
+    else if (status == LX_OK)
+        print_summary(r, &sum, stdout);
+    if (status == LX_OK)
+        status = judge(r, &c, &sum, error);
+    free(c.offsets);
+    return status;
+}
+
+/* ---- the command line */
+
+static const action actions[] = {
+    {"index", make_index}, {"ls", list}, {"get", get}, {"verify", verify}};
+#define ACTIONS (sizeof actions / sizeof *actions)
+
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
+{
+    request *r = user;
+    bool *const flags[] = {[OPTION_LABELS - OPTION_LABELS] = &r->labels,
+                           [OPTION_IMAGE - OPTION_LABELS] = &r->image,
+                           [OPTION_SKIP - OPTION_LABELS] = &r->skip,
+                           [OPTION_FORCE - OPTION_LABELS] = &r->force};
+    (void)error;
+    if (option->id == OPTION_INDEX)
+        r->index = value;
+    else if (option->id == OPTION_JSON)
+        r->json = true;
+    else if (option->id == 'q')
+        r->quiet = true;
+    else
+        *flags[option->id - OPTION_LABELS] = true;
+    return LX_OK;
+}
+
+static lx_status take_action(request *r, const char *text, lx_error *error)
+{
+    for (size_t i = 0; i < ACTIONS; i++)
+        if (strcmp(actions[i].name, text) == 0)
+            r->action = &actions[i];
+    return r->action != NULL
+               ? LX_OK
+               : lx_fail(error, LX_ERR_ARGUMENT,
+                         "unknown action '%.64s': the actions are index, ls, get and verify", text);
+}
+
+static lx_status take_argument(void *user, const char *text, lx_error *error)
+{
+    request *r = user;
+    if (r->action == NULL)
+        return take_action(r, text, error);
+    if (r->path == NULL) {
+        r->path = text;
+        return LX_OK;
+    }
+    if (r->action->run != get)
+        return lx_fail(error, LX_ERR_ARGUMENT, "unexpected argument '%.64s'", text);
+    const char **keys = realloc(r->keys, (r->key_count + 1) * sizeof *keys);
+    if (keys == NULL)
+        return fail_memory(error, "a key");
+    r->keys = keys;
+    keys[r->key_count++] = text;
+    return LX_OK;
+}
+
+/** Makes the name of the index, if none was given: FILE with .idx in place of .rec. */
+static lx_status name_index(request *r, lx_error *error)
+{
+    size_t length = strlen(r->path);
+    if (r->index != NULL)
+        return LX_OK;
+    r->default_index = malloc(length + sizeof ".idx");
+    if (r->default_index == NULL)
+        return fail_memory(error, "a path");
+    if (length > 4 && strcmp(r->path + length - 4, ".rec") == 0)
+        length -= 4;
+    memcpy(r->default_index, r->path, length);
+    memcpy(r->default_index + length, ".idx", sizeof ".idx");
+    r->index = r->default_index;
+    return LX_OK;
+}
+
+static lx_status run(int argc, char **argv, lx_error *error)
+{
+    request r = {0};
+    const command_line line = {take_option, take_argument, &r};
+    lx_status status = command_parse(&recordio_command, argc, argv, &line, error);
+    if (status == LX_OK && r.path == NULL)
+        status = lx_fail(error, LX_ERR_ARGUMENT, "%s is missing",
+                         r.action == NULL ? "ACTION" : "FILE");
+    if (status == LX_OK)
+        status = name_index(&r, error);
+    if (status == LX_OK)
+        status = r.action->run(&r, error);
+    free(r.default_index);
+    free(r.keys);
+    return status;
+}
+
+const command recordio_command = {
+    .name = "recordio",
+    .arguments = "ACTION FILE [KEY...] [OPTION...]",
+    .summary = "list, read, verify and index RecordIO files of MXNet",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "Actions:\n"
+             "  index   make the index of FILE: the offset of each record, by its number\n"
+             "  ls      print the offset and the length of each record\n"
+             "  get     write the records of the KEYs to the standard output, one after another\n"
+             "  verify  read all records, and compare the index with them\n"
+             "FILE may be - for the standard input, and may be compressed with gzip or zstd,\n"
+             "except for get.\n",
+    .examples = "  loaderx recordio index train.rec\n"
+                "  loaderx recordio ls train.rec --labels | head\n"
+                "  loaderx recordio get train.rec 17 --image >17.jpg\n",
+    .run = run};
