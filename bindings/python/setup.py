@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Builds loaderx._core against the installed libraries, which pkg-config finds as `loaderx-parity`
-and `loaderx-import`, the modules that require all others."""
+"""Builds loaderx._core against the installed libraries, which pkg-config finds as `loaderx-parity`,
+`loaderx-import` and `loaderx-recordio`, the modules that require all others."""
 
 import glob
 import os
@@ -10,7 +10,7 @@ import sys
 
 from setuptools import Extension, setup
 
-MODULES = ['loaderx-parity', 'loaderx-import']
+MODULES = ['loaderx-parity', 'loaderx-import', 'loaderx-recordio']
 OLDEST = '0.1.0'    # the first library with all functions that the extension calls
 
 

@@ -41,7 +41,8 @@ LX_BEGIN_DECLS
  * A writer of a RecordIO file and its index.
  *
  * @par Thread safety
- * Only one thread at a time may use a writer.
+ * Only one thread at a time may use a writer. In a child of fork(2), it can only be closed, which
+ * then writes nothing.
  */
 typedef struct lx_recordio_writer lx_recordio_writer;
 
@@ -97,6 +98,7 @@ LX_API lx_status lx_recordio_writer_append(const char *path, const char *index,
  * @retval LX_OK            The record was written, or waits in the buffer.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL, or the key is invalid. The writer is unchanged.
  * @retval LX_ERR_LIMIT     The record is too long. The writer is unchanged.
+ * @retval LX_ERR_FORKED    The writer belongs to the parent process.
  * @retval LX_ERR_IO        Writing failed.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
@@ -143,7 +145,7 @@ LX_API lx_status lx_recordio_writer_close(lx_recordio_writer *writer, lx_error *
  * A reader of a RecordIO file.
  *
  * @par Thread safety
- * Only one thread at a time may use a reader.
+ * Only one thread at a time may use a reader. In a child of fork(2), it can only be closed.
  */
 typedef struct lx_recordio_reader lx_recordio_reader;
 
@@ -205,6 +207,7 @@ LX_API void lx_recordio_reader_set_limit(lx_recordio_reader *reader, uint64_t li
  * @retval LX_ERR_CORRUPT   The file is damaged here, or ends within a record. The next call goes on
  *                          at the next place where a record begins.
  * @retval LX_ERR_LIMIT     The record is too long; the next call goes on after it.
+ * @retval LX_ERR_FORKED    The reader belongs to the parent process.
  * @retval LX_ERR_IO        The file cannot be read.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
@@ -218,6 +221,7 @@ LX_API lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio
  * @retval LX_OK            The reader is at the offset.
  * @retval LX_ERR_ARGUMENT  @p reader is NULL, or the offset is not a multiple of 4.
  * @retval LX_ERR_STATE     The input is a pipe or is compressed, so that the reader cannot move.
+ * @retval LX_ERR_FORKED    The reader belongs to the parent process.
  * @retval LX_ERR_IO        The file cannot be moved.
  */
 LX_API lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset,

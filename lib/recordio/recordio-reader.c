@@ -7,12 +7,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "importer/input.h"
 #include "recordio/record.h"
 
 #define WORD 4
 
 struct lx_recordio_reader {
+    lx__process process; /**< The position in the file is shared with children of fork(). */
     lx__input input;
     char *path;
     bool skip;
@@ -23,6 +25,12 @@ struct lx_recordio_reader {
     size_t capacity;
     lx_recordio_skipped skipped;
 };
+
+static lx_status fail_forked(lx_error *error)
+{
+    return lx_fail(error, LX_ERR_FORKED,
+                   "the reader belongs to the parent process: open another in this process");
+}
 
 static lx_status keep_waiting(void *user, lx_error *error)
 {
@@ -43,6 +51,7 @@ lx_status lx_recordio_reader_open(const char *path, bool skip, lx_recordio_reade
         lx__free(made);
         return lx__fail_memory(error, "a reader");
     }
+    lx__process_record(&made->process);
     made->skip = skip;
     made->limit = LX_DEFAULT_RECORDIO_LIMIT;
     lx_status status = lx__input_open(&made->input, made->path, 0, keep_waiting, NULL, error);
@@ -166,6 +175,8 @@ lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record
 {
     if (reader == NULL || record == NULL)
         return lx__fail_null(error, reader == NULL ? "reader" : "record");
+    if (!lx__process_is_this(&reader->process))
+        return fail_forked(error);
     for (;;) {
         lx_error why = LX_ERROR_INIT;
         lx__recordio_extent extent;
@@ -190,6 +201,8 @@ lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset, l
 {
     if (reader == NULL)
         return lx__fail_null(error, "reader");
+    if (!lx__process_is_this(&reader->process))
+        return fail_forked(error);
     if (offset % WORD != 0)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "no record begins at offset %" PRIu64 ", which is not a multiple of 4",

@@ -7,12 +7,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "recordio/output.h"
 #include "recordio/record.h"
 
 #define WORD 4
 
 struct lx_recordio_writer {
+    lx__process process;
     lx__output records, index;
     bool indexed;
     uint64_t count;
@@ -22,11 +24,13 @@ struct lx_recordio_writer {
 static lx_recordio_writer *make(bool indexed)
 {
     lx_recordio_writer *made = lx__alloc_array(1, sizeof *made);
-    if (made != NULL)
-        *made = (lx_recordio_writer){.records.file = LX__FILE_CLOSED,
-                                     .index.file = LX__FILE_CLOSED,
-                                     .indexed = indexed,
-                                     .failure = LX_ERROR_INIT};
+    if (made == NULL)
+        return NULL;
+    *made = (lx_recordio_writer){.records.file = LX__FILE_CLOSED,
+                                 .index.file = LX__FILE_CLOSED,
+                                 .indexed = indexed,
+                                 .failure = LX_ERROR_INIT};
+    lx__process_record(&made->process);
     return made;
 }
 
@@ -219,6 +223,10 @@ lx_status lx_recordio_writer_write(lx_recordio_writer *writer, const char *key, 
     if (writer == NULL)
         return lx__fail_null(error, "writer");
     lx_status status = check_record(key, data, size, error);
+    if (status == LX_OK && !lx__process_is_this(&writer->process))
+        status =
+            lx_fail(error, LX_ERR_FORKED,
+                    "the writer belongs to the parent process: write each file in one process");
     if (status != LX_OK)
         return status;
     uint64_t offset = lx__output_end(&writer->records);
@@ -247,6 +255,10 @@ lx_status lx_recordio_writer_close(lx_recordio_writer *writer, lx_error *error)
 {
     if (writer == NULL)
         return LX_OK;
+    if (!lx__process_is_this(&writer->process)) { /* the parent writes what is buffered */
+        free_writer(writer);
+        return LX_OK;
+    }
     if (writer->failure.status == LX_OK)
         (void)lx__output_finish(&writer->records, &writer->failure);
     if (writer->failure.status == LX_OK && writer->indexed)

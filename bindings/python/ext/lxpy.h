@@ -69,7 +69,9 @@ static inline PyObject *Py_XNewRef(PyObject *object)
     X(EXECUTOR_TYPE)                                                                               \
     X(DATASET_TYPE)                                                                                \
     X(WRITER_TYPE)                                                                                 \
-    X(TICKET_TYPE)
+    X(TICKET_TYPE)                                                                                 \
+    X(RECORDIO_READER_TYPE)                                                                        \
+    X(RECORDIO_WRITER_TYPE)
 
 enum lxpy_object {
 #define LXPY_OBJECT(name) LXPY_##name,
@@ -115,6 +117,7 @@ int lxpy_add_dataset(PyObject *module);
 int lxpy_add_import(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);
+int lxpy_add_recordio(PyObject *module);
 
 /** Runs @p statement without the GIL; the statement must neither return nor jump out. */
 #define LXPY_WITHOUT_GIL(statement)                                                                \

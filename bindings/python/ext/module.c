@@ -33,6 +33,7 @@ static int add_all(PyObject *module)
         lxpy_add_import,
         lxpy_add_writer,
         lxpy_add_ticket,
+        lxpy_add_recordio,
     };
     for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
         if (adders[i](module) < 0)

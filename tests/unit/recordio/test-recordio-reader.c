@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading RecordIO files: whole, damaged, cut, compressed, and from pipes. */
+#include <unistd.h>
 #include <zlib.h>
 
 #include "records.h"
@@ -181,6 +182,26 @@ START_TEST(reads_a_pipe)
 }
 END_TEST
 
+START_TEST(belongs_to_one_process)
+{
+    char *scratch = scratch_make();
+    struct bytes bytes = bytes_make(COUNT, NULL);
+    write_bytes("a.rec", bytes.data, bytes.size);
+    lx_recordio_reader *reader = open_reader("a.rec", false);
+    if (unit_in_child()) {
+        lx_recordio_record record;
+        bool refused = lx_recordio_reader_next(reader, &record, NULL) == LX_ERR_FORKED &&
+                       lx_recordio_reader_seek(reader, 0, NULL) == LX_ERR_FORKED;
+        lx_recordio_reader_close(reader);
+        _exit(refused ? 0 : 1);
+    }
+    expect_record(reader, 0, 0);
+    lx_recordio_reader_close(reader);
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(rejects_invalid_arguments)
 {
     char *scratch = scratch_make();
@@ -200,4 +221,5 @@ END_TEST
 
 UNIT_MAIN("recordio/recordio-reader", reads_all_records_in_order, seeks_to_any_record,
           reads_what_precedes_a_cut, finds_the_next_record_after_damage,
-          refuses_records_above_the_limit, reads_a_pipe, rejects_invalid_arguments)
+          refuses_records_above_the_limit, reads_a_pipe, belongs_to_one_process,
+          rejects_invalid_arguments)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing RecordIO files, and appending to them. */
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "records.h"
 
 #define COUNT 300
@@ -106,6 +109,26 @@ START_TEST(appends_only_to_a_whole_file)
 }
 END_TEST
 
+START_TEST(belongs_to_one_process)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_writer *writer;
+    unit_ok(lx_recordio_writer_create("a.rec", "a.idx", false, &writer, &error));
+    write_records(writer, 0, 5);
+    if (unit_in_child()) {
+        bool refused = lx_recordio_writer_write(writer, NULL, "a", 1, NULL) == LX_ERR_FORKED;
+        lx_recordio_writer_close(writer, NULL);
+        struct stat about;
+        _exit(refused && stat("a.rec", &about) == 0 && about.st_size == 0 ? 0 : 1);
+    }
+    write_records(writer, 5, 10);
+    unit_ok(lx_recordio_writer_close(writer, &error));
+    expect_files("a.rec", "a.idx", 10);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(keeps_existing_files)
 {
     char *scratch = scratch_make();
@@ -151,5 +174,6 @@ START_TEST(rejects_invalid_records)
 }
 END_TEST
 
-UNIT_MAIN("recordio/recordio-writer", writes_the_bytes_of_dmlc, appends_after_the_last_record,
-          appends_only_to_a_whole_file, keeps_existing_files, rejects_invalid_records)
+UNIT_MAIN("recordio/recordio-writer", belongs_to_one_process, writes_the_bytes_of_dmlc,
+          appends_after_the_last_record, appends_only_to_a_whole_file, keeps_existing_files,
+          rejects_invalid_records)

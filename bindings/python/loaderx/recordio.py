@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: MIT
+"""RecordIO files, with the names of ``mxnet.recordio``.
+
+The files are those of MXNet, byte for byte. This module needs neither MXNet nor any other package
+than NumPy.
+"""
+
+from __future__ import annotations
+
+import numbers
+import os
+import struct
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _core
+
+__all__ = ['IRHeader', 'MXIndexedRecordIO', 'MXRecordIO', 'pack', 'unpack']
+
+_Path = Union[str, 'os.PathLike[str]']
+
+_HEAD = struct.Struct('<IfQQ')
+
+
+class MXRecordIO:
+    """A RecordIO file that is read or written from its beginning to its end.
+
+    A child of ``fork()`` reads the file from its beginning, with a reader of its own.
+
+    Parameters
+    ----------
+    uri : path
+        The file. It may be ``'-'``, a pipe or compressed with gzip or zstd to be read from its
+        beginning.
+    flag : {'r', 'w', 'a'}
+        Whether to read the file, write a new file, which replaces an existing one, or append to a
+        file. MXNet does not have ``'a'``.
+    skip : bool
+        Whether to pass over damage, which `skipped` counts. MXNet does not have this argument.
+
+    Attributes
+    ----------
+    uri, flag
+        The arguments.
+    writable, is_open : bool
+        Whether the file is written, and whether it is open.
+
+    Raises
+    ------
+    CorruptError
+        The file is damaged, or ends within a record. The next read continues at the next record.
+
+    Examples
+    --------
+    >>> record = MXRecordIO('a.rec', 'w')
+    >>> for i in range(3):
+    ...     record.write(b'record %d' % i)
+    >>> record.close()
+    >>> record = MXRecordIO('a.rec', 'r')
+    >>> record.read()
+    b'record 0'
+    >>> list(record)
+    [b'record 1', b'record 2']
+    """
+
+    def __init__(self, uri: _Path, flag: str, *, skip: bool = False) -> None:
+        if flag not in ('r', 'w', 'a'):
+            raise ValueError(f"flag must be 'r', 'w' or 'a', not {flag!r}")
+        self.uri, self.flag, self._skip = uri, flag, skip
+        self.is_open = False
+        self.open()
+
+    @property
+    def writable(self) -> bool:
+        return self.flag != 'r'
+
+    def _index_path(self) -> Optional[_Path]:
+        return None
+
+    def open(self) -> None:
+        """Open the file; a new file is emptied again."""
+        self._handle: Any = (
+            _core.RecordioWriter(self.uri, self._index_path(), self.flag == 'a') if self.writable
+            else _core.RecordioReader(self.uri, self._skip))
+        self.pid = os.getpid()
+        self.is_open = True
+
+    def close(self) -> None:
+        """Write what is buffered, make the file durable, and close it.
+
+        Raises
+        ------
+        OSError
+            A write failed, now or earlier.
+        """
+        if not self.is_open:
+            return
+        self.is_open = False
+        handle, self._handle = self._handle, None
+        if self.pid == os.getpid() or not self.writable:
+            handle.close()
+
+    def reset(self) -> None:
+        """Return to the beginning; a file that is written becomes empty."""
+        self.close()
+        self.open()
+
+    def _check(self, writes: bool) -> Any:
+        if not self.is_open:
+            raise ValueError(f'{self.uri} is closed')
+        if writes != self.writable:
+            raise ValueError(f'{self.uri} was opened to {"write" if self.writable else "read"}')
+        if self.pid != os.getpid():
+            if writes:
+                raise RuntimeError(f'{self.uri} was opened by another process, before a fork: '
+                                   'write each file in one process')
+            self.open()
+        return self._handle
+
+    def write(self, buf: Any) -> None:
+        """Write a record, of less than 2^29 bytes.
+
+        Parameters
+        ----------
+        buf : bytes-like object
+        """
+        self._check(True).write(buf, None)
+
+    def read(self) -> Optional[bytes]:
+        """Return the next record, or None at the end."""
+        record: Optional[bytes] = self._check(False).read()
+        return record
+
+    def skipped(self) -> Tuple[int, int]:
+        """Return the number of damaged places, and of the bytes that were passed over there."""
+        places, size = self._check(False).skipped()
+        return places, size
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Iterate over the records from the current one on."""
+        record = self.read()
+        while record is not None:
+            yield record
+            record = self.read()
+
+    def __enter__(self) -> MXRecordIO:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        if self.writable and self.is_open:
+            raise TypeError(f'{self.uri} is being written: close it before it is pickled')
+        return {**self.__dict__, '_handle': None}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.is_open:
+            self.open()
+
+
+class MXIndexedRecordIO(MXRecordIO):
+    """A RecordIO file with an index, whose records can be read in any order.
+
+    Parameters
+    ----------
+    idx_path : path
+        The index.
+    uri, flag, skip
+        See `MXRecordIO`; the file must not be a pipe or compressed.
+    key_type : callable
+        Converts the text of a key in the index.
+
+    Attributes
+    ----------
+    keys : list
+        The keys, in the order of the index.
+    idx : dict
+        The offset of each key.
+
+    Examples
+    --------
+    >>> with MXIndexedRecordIO('a.idx', 'a.rec', 'w') as record:
+    ...     for i in range(5):
+    ...         record.write_idx(i, b'record %d' % i)
+    >>> record = MXIndexedRecordIO('a.idx', 'a.rec', 'r')
+    >>> record.keys
+    [0, 1, 2, 3, 4]
+    >>> record.read_idx(3)
+    b'record 3'
+    """
+
+    def __init__(self, idx_path: _Path, uri: _Path, flag: str,
+                 key_type: Callable[[str], Any] = int, *, skip: bool = False) -> None:
+        self.idx_path, self.key_type = idx_path, key_type
+        self.idx: Dict[Any, int] = {}
+        self.keys: List[Any] = []
+        super().__init__(uri, flag, skip=skip)
+
+    def _index_path(self) -> Optional[_Path]:
+        return self.idx_path
+
+    def open(self) -> None:
+        super().open()
+        self.idx, self.keys = {}, []
+        if self.flag != 'w':
+            for text, offset in _core.recordio_index(self.idx_path):
+                self._add(self.key_type(text), offset)
+
+    def _add(self, key: Any, offset: int) -> None:
+        self.idx[key] = offset
+        self.keys.append(key)
+
+    def seek(self, idx: Any) -> None:
+        """Move to the record with the key `idx`."""
+        self._check(False).seek(self.idx[idx])
+
+    def tell(self) -> int:
+        """Return the offset at which the next record will be written."""
+        offset: int = self._check(True).tell()
+        return offset
+
+    def read_idx(self, idx: Any) -> bytes:
+        """Return the record with the key `idx`.
+
+        Raises
+        ------
+        KeyError
+            The index does not have the key.
+        """
+        self.seek(idx)
+        record = self.read()
+        if record is None:
+            raise ValueError(f'{self.uri} ends before the record with the key {idx!r}: make the '
+                             'index again')
+        return record
+
+    def write_idx(self, idx: Any, buf: Any) -> None:
+        """Write a record with the key `idx`, of which the index has the text.
+
+        Raises
+        ------
+        ValueError
+            The key was written before, or its text cannot be in an index.
+        """
+        handle = self._check(True)
+        key = self.key_type(str(idx))
+        if key in self.idx:
+            raise ValueError(f'the key {idx!r} was written before')
+        offset = handle.tell()
+        handle.write(buf, str(idx))
+        self._add(key, offset)
+
+    def write(self, buf: Any) -> None:
+        """Not possible: a record without a key could not be found.
+
+        Raises
+        ------
+        TypeError
+            Always; use `write_idx`.
+        """
+        raise TypeError('a record of an indexed file needs a key: use write_idx()')
+
+
+class IRHeader(NamedTuple):
+    """The header that MXNet puts before an image.
+
+    Attributes
+    ----------
+    flag : int
+        The number of labels, if they are an array; `pack` sets it.
+    label : float or array of float32
+        The labels.
+    id : int
+        The number of the image.
+    id2 : int
+        Usually 0.
+    """
+
+    flag: int
+    label: Any
+    id: int
+    id2: int
+
+
+def pack(header: Any, s: bytes) -> bytes:
+    """Return a record: a header, its labels, and the bytes `s`.
+
+    Parameters
+    ----------
+    header : IRHeader or sequence of its four members
+        If `label` is a number, it is the only label; otherwise, it is an array of labels.
+    s : bytes
+
+    Examples
+    --------
+    >>> pack(IRHeader(0, 4.0, 2574, 0), b'image')[-5:]
+    b'image'
+    >>> unpack(pack(IRHeader(0, [1, 2, 3], 2574, 0), b'image'))
+    (IRHeader(flag=3, label=array([1., 2., 3.], dtype=float32), id=2574, id2=0), b'image')
+    """
+    header = IRHeader(*header)
+    if isinstance(header.label, numbers.Number):
+        return _HEAD.pack(0, header.label, header.id, header.id2) + s
+    labels = np.asarray(header.label, np.float32)
+    return _HEAD.pack(labels.size, 0, header.id, header.id2) + labels.tobytes() + s
+
+
+def unpack(s: bytes) -> Tuple[IRHeader, bytes]:
+    """Return the header of a record, and the bytes after it.
+
+    Raises
+    ------
+    ValueError
+        The record is too short for the header or its labels.
+    """
+    if len(s) < _HEAD.size:
+        raise ValueError(f"the record has {len(s)} bytes, but MXNet's header has {_HEAD.size}")
+    header = IRHeader(*_HEAD.unpack_from(s))
+    if header.flag == 0:
+        return header, s[_HEAD.size:]
+    end = _HEAD.size + 4 * header.flag
+    if end > len(s):
+        raise ValueError(f"MXNet's header says that {header.flag} labels follow, but the record "
+                         f'has only {len(s)} bytes')
+    labels = np.frombuffer(s, '<f4', header.flag, _HEAD.size)
+    return header._replace(label=labels), s[end:]

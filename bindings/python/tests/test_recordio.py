@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""RecordIO files in Python."""
+
+import gzip
+import os
+import pickle
+import struct
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from loaderx import recordio
+from loaderx.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO, pack, unpack
+
+def in_child(function):
+    """Run a function in a child of fork(), in which nothing may fail."""
+    child = os.fork()
+    if child == 0:
+        try:
+            function()
+            os._exit(0)
+        except BaseException as error:    # pytest must not go on in the child
+            print(repr(error))
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+MAGIC = struct.pack('<I', 0xced7230a)
+RECORDS = [b'abc', b'', b'AAAA' + MAGIC + b'BB', MAGIC * 3, b'x' * 100_000]
+
+
+def write(path, records=RECORDS, flag='w'):
+    with MXRecordIO(path, flag) as record:
+        for data in records:
+            record.write(data)
+
+
+def test_writes_the_bytes_of_mxnet(tmp_path):
+    write(tmp_path / 'a.rec', RECORDS[:3])
+    assert (tmp_path / 'a.rec').read_bytes() == bytes.fromhex(
+        '0a23d7ce 03000000 61626300'
+        '0a23d7ce 00000000'
+        '0a23d7ce 04000020 41414141 0a23d7ce 02000060 42420000')
+
+
+def test_reads_what_was_written(tmp_path):
+    write(tmp_path / 'a.rec')
+    with MXRecordIO(tmp_path / 'a.rec', 'r') as record:
+        assert [record.read() for _ in RECORDS] == RECORDS
+        assert record.read() is None is record.read()
+        record.reset()
+        assert list(record) == RECORDS
+    (tmp_path / 'a.gz').write_bytes(gzip.compress((tmp_path / 'a.rec').read_bytes()))
+    assert list(MXRecordIO(str(tmp_path / 'a.gz'), 'r')) == RECORDS
+    write(tmp_path / 'a.rec', [memoryview(b'new'), np.arange(3, dtype='u1')], 'a')
+    assert list(MXRecordIO(tmp_path / 'a.rec', 'r')) == [*RECORDS, b'new', b'\0\1\2']
+    write(tmp_path / 'a.rec', [b'replaced'])
+    assert list(MXRecordIO(tmp_path / 'a.rec', 'r')) == [b'replaced']
+
+
+def test_index(tmp_path):
+    paths = tmp_path / 'a.idx', tmp_path / 'a.rec'
+    with MXIndexedRecordIO(*paths, 'w') as record:
+        for key, data in enumerate(RECORDS):
+            begin = record.tell()
+            record.write_idx(7 * key, data)
+            assert record.idx[7 * key] == begin < record.tell()
+    with MXIndexedRecordIO(*paths, 'r') as record:
+        assert record.keys == list(record.idx) == [0, 7, 14, 21, 28]
+        for place in np.random.default_rng(0).permutation(50) % 5:
+            assert record.read_idx(7 * int(place)) == RECORDS[place]
+        record.seek(14)
+        assert [record.read(), record.read()] == RECORDS[2:4]
+        with pytest.raises(KeyError):
+            record.read_idx(1)
+    with MXIndexedRecordIO(*paths, 'a') as record:
+        assert len(record.keys) == 5
+        record.write_idx(1, b'more')
+        with pytest.raises(ValueError, match='the key 7 was written before'):
+            record.write_idx(7, b'')
+        with pytest.raises(TypeError, match='write_idx'):
+            record.write(b'')
+    record = MXIndexedRecordIO(*paths, 'r', str)
+    assert record.keys[-1] == '1' and record.read_idx('1') == b'more'
+    paths[0].write_text('0\t0\n1\t4000000\n')
+    record = MXIndexedRecordIO(*paths, 'r')
+    with pytest.raises(ValueError, match='ends before the record with the key 1'):
+        record.read_idx(1)
+    paths[0].write_text('0\t0\n1\t3\n')
+    with pytest.raises(lx.CorruptError, match='line 2'):
+        MXIndexedRecordIO(*paths, 'r')
+
+
+def test_damage(tmp_path):
+    path = tmp_path / 'a.rec'
+    write(path)
+    data = bytearray(path.read_bytes())
+    data[12] ^= 1    # the second record
+    path.write_bytes(data)
+    record = MXRecordIO(path, 'r')
+    assert record.read() == b'abc'
+    with pytest.raises(lx.CorruptError, match='no magic number') as caught:
+        record.read()
+    assert caught.value.offset == 12
+    assert list(record) == RECORDS[2:]
+    record = MXRecordIO(path, 'r', skip=True)
+    assert list(record) == [RECORDS[0], *RECORDS[2:]] and record.skipped() == (1, 8)
+    path.write_bytes(data[:-4])
+    with pytest.raises(lx.CorruptError, match='no magic number'):
+        MXRecordIO(path, 'a')    # not appended to
+    data[12] ^= 1
+    path.write_bytes(data[:-4])
+    with pytest.raises(lx.CorruptError, match='ends within'):
+        MXRecordIO(path, 'a')
+
+
+def test_a_child_reads_from_the_beginning(tmp_path):
+    write(tmp_path / 'a.rec')
+    record = MXRecordIO(tmp_path / 'a.rec', 'r')
+    assert record.read() == RECORDS[0]
+
+    def read():
+        assert list(record) == RECORDS
+    in_child(read)
+    assert list(record) == RECORDS[1:]
+    with MXRecordIO(tmp_path / 'b.rec', 'w') as written:
+        written.write(b'parent')
+
+        def child():
+            with pytest.raises(RuntimeError, match='by another process'):
+                written.write(b'child')
+            written.close()
+        in_child(child)
+        written.write(b'parent')
+    assert list(MXRecordIO(tmp_path / 'b.rec', 'r')) == [b'parent'] * 2
+
+
+def test_pickle(tmp_path):
+    paths = str(tmp_path / 'a.idx'), str(tmp_path / 'a.rec')
+    with MXIndexedRecordIO(*paths, 'w') as record:
+        with pytest.raises(TypeError, match='close it before it is pickled'):
+            pickle.dumps(record)
+        record.write_idx(0, b'abc')
+    record = MXIndexedRecordIO(*paths, 'r')
+    copy = pickle.loads(pickle.dumps(record))
+    assert copy.read_idx(0) == record.read_idx(0) == b'abc'
+    record.close()
+    assert not pickle.loads(pickle.dumps(record)).is_open
+
+
+def test_wrong_use(tmp_path):
+    path = tmp_path / 'a.rec'
+    with pytest.raises(ValueError, match="flag must be 'r', 'w' or 'a', not 'rb'"):
+        MXRecordIO(path, 'rb')
+    with pytest.raises(FileNotFoundError):
+        MXRecordIO(path, 'r')
+    write(path)
+    record = MXRecordIO(path, 'r')
+    with pytest.raises(ValueError, match='was opened to read'):
+        record.write(b'')
+    record.close()
+    record.close()
+    with pytest.raises(ValueError, match='a.rec is closed'):
+        record.read()
+    with MXRecordIO(path, 'w') as record:
+        with pytest.raises(ValueError, match='was opened to write'):
+            record.read()
+        with pytest.raises(TypeError):
+            record.write('text')
+        with pytest.raises(ValueError, match='fewer than 536870912'):
+            record.write(np.zeros(1 << 29, 'u1'))
+        record.write(b'good')
+    assert list(MXRecordIO(path, 'r')) == [b'good']
+
+
+def test_threads_do_not_share_a_reader(tmp_path):
+    write(tmp_path / 'a.rec', [b'x' * 3_000_000] * 20)
+    record = MXRecordIO(tmp_path / 'a.rec', 'r')
+    results = []
+
+    def read():
+        try:
+            results.append(sum(map(len, record)))
+        except RuntimeError as error:
+            assert 'in use by another thread' in str(error)
+            results.append(0)
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4 and sum(results) <= 60_000_000
+
+
+# Run by a Python that has MXNet: write files with its module, and check that it reads those that
+# we wrote.
+PEER = """
+import random, sys
+from mxnet.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO, pack, unpack
+sys.path.insert(0, '.')
+from peer_records import records
+writer = MXRecordIO('mx.rec', 'w')
+for record in records(): writer.write(record)
+writer.close()
+writer = MXIndexedRecordIO('mi.idx', 'mi.rec', 'w')
+for key, record in enumerate(records()):
+    label = float(key) if key % 2 else [key, -key, 0.5]
+    writer.write_idx(key * 3, pack(IRHeader(0, label, key, 7), record))
+writer.close()
+reader = MXRecordIO('ours.rec', 'r')
+assert all(reader.read() == record for record in records()) and reader.read() is None
+reader = MXIndexedRecordIO('oi.idx', 'oi.rec', 'r')
+for key, record in reversed(list(enumerate(records()))):
+    header, data = unpack(reader.read_idx(key * 3))
+    assert data == record and header.id == key and header.id2 == 7, key
+"""
+
+RECORDS_OF_PEER = """
+import random, struct
+def records():
+    source = random.Random(5)
+    for i in range(400):
+        data = bytearray(source.getrandbits(8) for _ in range(source.randrange(3000) * (i % 9 > 0)))
+        for _ in range(source.randrange(4) * (i % 2)):
+            at = source.randrange(len(data) // 4 + 1) * 4
+            data[at:at + 4] = struct.pack('<I', 0xced7230a)
+        yield bytes(data)
+"""
+
+
+def test_files_are_those_of_mxnet(tmp_path, monkeypatch):
+    peer = os.environ.get('MXNET_PYTHON')
+    if peer is None:
+        pytest.skip('MXNET_PYTHON is not set to a Python that has MXNet 1.x')
+    names = {}
+    exec(RECORDS_OF_PEER, names)
+    records = list(names['records']())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'peer_records.py').write_text(RECORDS_OF_PEER)
+    write('ours.rec', records)
+    with MXIndexedRecordIO('oi.idx', 'oi.rec', 'w') as writer:
+        for key, record in enumerate(records):
+            label = float(key) if key % 2 else [key, -key, 0.5]
+            writer.write_idx(key * 3, pack(IRHeader(0, label, key, 7), record))
+    environment = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
+    done = subprocess.run([peer, '-c', PEER], env=environment, stderr=subprocess.PIPE, timeout=120)
+    assert done.returncode == 0, done.stderr.decode()
+    for ours, theirs in ('ours.rec', 'mx.rec'), ('oi.rec', 'mi.rec'), ('oi.idx', 'mi.idx'):
+        assert (tmp_path / ours).read_bytes() == (tmp_path / theirs).read_bytes()
+    assert list(MXRecordIO('mx.rec', 'r')) == records
+
+
+def test_pack():
+    for label in 4.0, 7, np.float32(2):
+        header, data = unpack(pack(IRHeader(0, label, 2574, 9), b'image'))
+        assert header == (0, label, 2574, 9) and data == b'image'
+    assert pack((0, 1.5, 2, 3), b'x') == struct.pack('<IfQQ', 0, 1.5, 2, 3) + b'x'
+    for labels in [1, 2, 3], np.arange(4), (0.5,):
+        header, data = unpack(pack(IRHeader(99, labels, 2 ** 64 - 1, 0), b''))
+        assert header.flag == len(labels) and header.label.dtype == np.float32 and data == b''
+        np.testing.assert_array_equal(header.label, labels)
+    with pytest.raises(ValueError, match='23 bytes'):
+        unpack(bytes(23))
+    with pytest.raises(ValueError, match='2 labels follow'):
+        unpack(struct.pack('<IfQQ', 2, 0, 0, 0) + bytes(7))
+    assert set(recordio.__all__) <= set(dir(recordio))
