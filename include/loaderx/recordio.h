@@ -153,7 +153,7 @@ typedef struct lx_recordio_reader lx_recordio_reader;
 typedef struct lx_recordio_record {
     const void *data; /**< Its bytes, which are valid until the next call of the reader. */
     size_t size;      /**< Their number. */
-    uint64_t offset;  /**< The offset in the file where the record begins. */
+    uint64_t offset;  /**< The offset in its file where the record begins. */
 } lx_recordio_record;
 
 /** What a reader has passed over. */
@@ -184,6 +184,32 @@ typedef struct lx_recordio_skipped {
  */
 LX_API lx_status lx_recordio_reader_open(const char *path, bool skip, lx_recordio_reader **reader,
                                          lx_error *error);
+
+/**
+ * Opens one of several parts of one or more files, as dmlc-core's InputSplit does: the files are
+ * taken as one sequence of bytes, which is cut into @p parts parts of equal length, and a part has
+ * the records that begin in it. Thus every record is in exactly one part, also if the files are
+ * damaged.
+ *
+ * @param[in]  paths   The files, which must be regular and not compressed.
+ * @param[in]  count   Their number.
+ * @param[in]  part    The part, less than @p parts.
+ * @param[in]  parts   The number of parts.
+ * @param[in]  skip    As for lx_recordio_reader_open().
+ * @param[out] reader  Receives the reader; it returns #LX_END at the end of the part. It cannot be
+ *                     moved with lx_recordio_reader_seek(). NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The reader is at the first record of the part.
+ * @retval LX_ERR_ARGUMENT  @p part is not less than @p parts, a pointer is NULL, @p count is 0, or a
+ *                          file is not regular or is compressed.
+ * @retval LX_ERR_CORRUPT   The length of a file is not a multiple of 4: it was cut.
+ * @retval LX_ERR_LIMIT     The files have 2^63 bytes or more in total.
+ * @return Otherwise, any status that lx_recordio_reader_open() returns.
+ */
+LX_API lx_status lx_recordio_reader_open_part(const char *const *paths, size_t count, uint64_t part,
+                                              uint64_t parts, bool skip,
+                                              lx_recordio_reader **reader, lx_error *error);
 
 /** Frees a reader. NULL is allowed. */
 LX_API void lx_recordio_reader_close(lx_recordio_reader *reader);
@@ -220,7 +246,8 @@ LX_API lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio
  *
  * @retval LX_OK            The reader is at the offset.
  * @retval LX_ERR_ARGUMENT  @p reader is NULL, or the offset is not a multiple of 4.
- * @retval LX_ERR_STATE     The input is a pipe or is compressed, so that the reader cannot move.
+ * @retval LX_ERR_STATE     The input is a pipe or is compressed, or the reader was opened for a part
+ *                          of files, so that it cannot move.
  * @retval LX_ERR_FORKED    The reader belongs to the parent process.
  * @retval LX_ERR_IO        The file cannot be moved.
  */
@@ -229,6 +256,10 @@ LX_API lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t of
 
 /** Returns the offset of the next record. */
 LX_API uint64_t lx_recordio_reader_tell(const lx_recordio_reader *reader);
+
+/** Returns the path of the file that the reader is in. It is valid until the next call of the
+ * reader. */
+LX_API const char *lx_recordio_reader_get_path(const lx_recordio_reader *reader);
 
 /** Returns what the reader has passed over, since it was opened. */
 LX_API lx_recordio_skipped lx_recordio_reader_get_skipped(const lx_recordio_reader *reader);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process.h"
@@ -16,9 +17,13 @@
 struct lx_recordio_reader {
     lx__process process; /**< The position in the file is shared with children of fork(). */
     lx__input input;
-    char *path;
+    char **paths;         /**< The files; NULL after the last one. */
+    size_t file;          /**< The current one. */
+    uint64_t before, end; /**< Bytes in the files before it, and where the part ends in all. */
+    bool partial;         /**< The reader was opened for a part. */
     bool skip;
-    bool lost; /**< The next record is still to be found. */
+    bool lost;    /**< The next record is still to be found. */
+    bool counted; /**< What is passed over until then was damaged. */
     uint64_t limit;
     size_t stored; /**< Bytes of the last record, which are taken by the next call. */
     uint8_t *joined;
@@ -38,23 +43,137 @@ static lx_status keep_waiting(void *user, lx_error *error)
     return LX_OK;
 }
 
+/* ---- files */
+
+static lx_recordio_reader *make(const char *const *paths, size_t count, bool skip)
+{
+    lx_recordio_reader *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    *made = (lx_recordio_reader){.input = {.fd = -1},
+                                 .end = UINT64_MAX,
+                                 .skip = skip,
+                                 .limit = LX_DEFAULT_RECORDIO_LIMIT,
+                                 .paths = lx__alloc_array(count + 1, sizeof *made->paths)};
+    lx__process_record(&made->process);
+    bool complete = made->paths != NULL;
+    for (size_t i = 0; complete && i < count; i++)
+        complete = (made->paths[i] = lx__path_join("", paths[i])) != NULL;
+    if (complete)
+        return made;
+    lx_recordio_reader_close(made);
+    return NULL;
+}
+
+static lx_status open_file(lx_recordio_reader *self, lx_error *error)
+{
+    return lx__input_open(&self->input, self->paths[self->file], 0, keep_waiting, NULL, error);
+}
+
+/** Goes on with the next file of the part, or returns LX_END. */
+static lx_status open_next_file(lx_recordio_reader *self, lx_error *error)
+{
+    uint64_t before = self->before + self->input.offset;
+    if (self->paths[self->file + 1] == NULL || before >= self->end)
+        return LX_END;
+    lx__input_close(&self->input);
+    self->before = before;
+    self->file++;
+    return open_file(self, error);
+}
+
 lx_status lx_recordio_reader_open(const char *path, bool skip, lx_recordio_reader **reader,
                                   lx_error *error)
 {
     LX__CLEAR(reader);
     if (path == NULL || reader == NULL)
         return lx__fail_null(error, path == NULL ? "path" : "reader");
-    lx_recordio_reader *made = lx__alloc_array(1, sizeof *made);
-    if (made != NULL)
-        made->path = lx__path_join("", path);
-    if (made == NULL || made->path == NULL) {
-        lx__free(made);
+    lx_recordio_reader *made = make(&path, 1, skip);
+    if (made == NULL)
         return lx__fail_memory(error, "a reader");
+    lx_status status = open_file(made, error);
+    if (status == LX_OK)
+        *reader = made;
+    else
+        lx_recordio_reader_close(made);
+    return status;
+}
+
+/** Opens file @p i, and adds its length to @p total. */
+static lx_status measure_file(lx_recordio_reader *self, size_t i, uint64_t *total, lx_error *error)
+{
+    self->file = i;
+    lx_status status = open_file(self, error);
+    const lx__input *input = &self->input;
+    if (status == LX_OK && (input->once || input->gzip != NULL || input->zstd != NULL))
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "only parts of regular files that are not compressed can be read");
+    if (status == LX_OK && input->file_size % WORD != 0)
+        status = lx_fail(error, LX_ERR_CORRUPT,
+                         "the length of the file is %" PRIu64
+                         ", which is not a multiple of 4: the file was cut",
+                         input->file_size);
+    if (status == LX_OK && (!lx__add_fits(*total, input->file_size, total) || *total > INT64_MAX))
+        status = lx_fail(error, LX_ERR_LIMIT, "the files have 2^63 bytes or more in total");
+    lx_error_locate(error, self->paths[i], NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Moves to the first byte of the part, from which on a record is searched. */
+static lx_status begin_part(lx_recordio_reader *self, uint64_t begin, lx_error *error)
+{
+    lx_status status = LX_OK;
+    self->file = 0;
+    self->before = 0;
+    while (status == LX_OK) {
+        status = open_file(self, error);
+        uint64_t size = self->input.file_size;
+        if (status != LX_OK || begin - self->before < size || self->paths[self->file + 1] == NULL)
+            break;
+        lx__input_close(&self->input);
+        self->before += size;
+        self->file++;
     }
-    lx__process_record(&made->process);
-    made->skip = skip;
-    made->limit = LX_DEFAULT_RECORDIO_LIMIT;
-    lx_status status = lx__input_open(&made->input, made->path, 0, keep_waiting, NULL, error);
+    if (status == LX_OK)
+        status = lx__input_seek(&self->input, begin - self->before, error);
+    self->lost = begin != self->before;
+    return status;
+}
+
+/** Returns where a part begins. */
+static uint64_t boundary(uint64_t total, uint64_t step, uint64_t part)
+{
+    return step != 0 && part < total / step ? step * part : total;
+}
+
+lx_status lx_recordio_reader_open_part(const char *const *paths, size_t count, uint64_t part,
+                                       uint64_t parts, bool skip, lx_recordio_reader **reader,
+                                       lx_error *error)
+{
+    LX__CLEAR(reader);
+    uint64_t total = 0;
+    if (paths == NULL || reader == NULL)
+        return lx__fail_null(error, paths == NULL ? "paths" : "reader");
+    for (size_t i = 0; i < count; i++)
+        if (paths[i] == NULL)
+            return lx__fail_null(error, "a path");
+    if (count == 0 || part >= parts)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "part %" PRIu64 " of %" PRIu64 " of %zu files does not exist", part, parts,
+                       count);
+    lx_recordio_reader *made = make(paths, count, skip);
+    if (made == NULL)
+        return lx__fail_memory(error, "a reader");
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        status = measure_file(made, i, &total, error);
+        lx__input_close(&made->input);
+    }
+    uint64_t step = lx__align_up(total / parts + (total % parts != 0), WORD);
+    made->partial = true;
+    made->end = boundary(total, step, part + 1);
+    if (status == LX_OK)
+        status = begin_part(made, boundary(total, step, part), error);
     if (status == LX_OK)
         *reader = made;
     else
@@ -67,9 +186,16 @@ void lx_recordio_reader_close(lx_recordio_reader *reader)
     if (reader == NULL)
         return;
     lx__input_close(&reader->input);
+    for (size_t i = 0; reader->paths != NULL && reader->paths[i] != NULL; i++)
+        lx__free(reader->paths[i]);
+    lx__free(reader->paths);
     lx__free(reader->joined);
-    lx__free(reader->path);
     lx__free(reader);
+}
+
+const char *lx_recordio_reader_get_path(const lx_recordio_reader *reader)
+{
+    return reader->paths[reader->file];
 }
 
 void lx_recordio_reader_set_limit(lx_recordio_reader *reader, uint64_t limit)
@@ -99,7 +225,8 @@ static lx_status find_next(lx_recordio_reader *self, lx_error *error)
         if (!found && input->ended)
             passed = input->size;
         lx__input_take(input, passed);
-        self->skipped.bytes += passed;
+        if (self->counted)
+            self->skipped.bytes += passed;
         if (found || input->ended)
             return LX_OK;
     }
@@ -114,9 +241,9 @@ static lx_status leave(lx_recordio_reader *self, lx_status why, const char *what
     lx__input_take(input, step);
     self->skipped.places++;
     self->skipped.bytes += step;
-    self->lost = true;
+    self->lost = self->counted = true;
     lx_fail(error, why, "the record is damaged: %s", what);
-    lx_error_locate(error, self->path, NULL, LX_NONE, offset);
+    lx_error_locate(error, self->paths[self->file], NULL, LX_NONE, offset);
     return why;
 }
 
@@ -140,6 +267,8 @@ static lx_status fetch(lx_recordio_reader *self, lx__recordio_extent *extent, lx
         if (status != LX_OK)
             return status;
         if (input->size == 0)
+            return LX_END;
+        if (extent->stored == 0 && self->before + input->offset >= self->end)
             return LX_END;
         wanted = lx__recordio_measure(input->data, input->size, extent);
         if (extent->flaw != NULL)
@@ -185,12 +314,17 @@ lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record
         lx_status status = reader->lost ? find_next(reader, error) : LX_OK;
         if (status != LX_OK)
             return status;
-        reader->lost = false;
+        reader->lost = reader->counted = false;
         status = fetch(reader, &extent, &why);
         if (status == LX_OK)
             return deliver(reader, &extent, record, error);
         if (reader->lost && reader->skip)
             continue;
+        if (status == LX_END && reader->partial && reader->input.size == 0) {
+            status = open_next_file(reader, &why);
+            if (status == LX_OK)
+                continue;
+        }
         if (status != LX_END)
             lx__error_propagate(error, &why);
         return status;
@@ -203,6 +337,8 @@ lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset, l
         return lx__fail_null(error, "reader");
     if (!lx__process_is_this(&reader->process))
         return fail_forked(error);
+    if (reader->partial)
+        return lx_fail(error, LX_ERR_STATE, "a reader of a part cannot be moved");
     if (offset % WORD != 0)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "no record begins at offset %" PRIu64 ", which is not a multiple of 4",
@@ -211,7 +347,7 @@ lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset, l
     if (status != LX_OK)
         return status;
     reader->stored = 0;
-    reader->lost = false;
+    reader->lost = reader->counted = false;
     return LX_OK;
 }
 

@@ -53,6 +53,11 @@ static void read_all(struct run *run, const struct names *names, uint64_t writte
             run_fail(run, "the index has another number of records");
         lx_recordio_index_free(index);
     }
+    const char *const paths[] = {names->records, names->records};
+    if (TRY(run, lx_recordio_reader_open_part(paths, 2, 1, 2, false, &reader, &run->error))) {
+        (void)TRY(run, lx_recordio_reader_next(reader, &record, &run->error));
+        lx_recordio_reader_close(reader);
+    }
     if (!TRY(run, lx_recordio_reader_open(names->records, false, &reader, &run->error)))
         return;
     for (int pass = 0; pass < 2; pass++) {

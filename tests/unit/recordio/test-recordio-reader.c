@@ -162,6 +162,79 @@ START_TEST(refuses_records_above_the_limit)
 }
 END_TEST
 
+#define FILES 4
+
+/** Reads all parts, which must be the records of the files in order; @p lost of them are damaged. */
+static void read_parts(const char *const *paths, uint64_t parts, unsigned lost)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_record record;
+    unsigned next = 0;
+    for (uint64_t part = 0; part < parts; part++) {
+        lx_recordio_reader *reader;
+        lx_status status;
+        unit_ok(lx_recordio_reader_open_part(paths, FILES, part, parts, true, &reader, &error));
+        while ((status = lx_recordio_reader_next(reader, &record, &error)) == LX_OK) {
+            uint8_t right[RECORD_MAX];
+            next += next == lost;
+            size_t size = record_make(next++, right);
+            ck_assert_uint_eq(record.size, size);
+            ck_assert(size == 0 || memcmp(record.data, right, size) == 0);
+        }
+        ck_assert_int_eq(status, LX_END);
+        unit_fails(lx_recordio_reader_seek(reader, 0, &error), LX_ERR_STATE);
+        expect_end(reader);
+        lx_recordio_reader_close(reader);
+    }
+    ck_assert_uint_eq(next + (lost < COUNT && next == lost), COUNT);
+}
+
+/* The second file is empty. */
+START_TEST(each_record_is_in_one_part)
+{
+    static const char *const paths[FILES] = {"0", "1", "2", "3"};
+    static const unsigned first[FILES + 1] = {0, 70, 70, 71, COUNT};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_reader *reader;
+    uint64_t offsets[COUNT + 1];
+    struct bytes bytes = bytes_make(COUNT, offsets);
+    for (unsigned lost = 0; lost <= COUNT; lost += 40) {
+        uint8_t *damaged = bytes.data + offsets[lost];
+        if (lost < COUNT)
+            *damaged ^= 1;
+        for (int i = 0; i < FILES; i++)
+            write_bytes(paths[i], bytes.data + offsets[first[i]],
+                        offsets[first[i + 1]] - offsets[first[i]]);
+        for (uint64_t parts = 1; parts < 400; parts += parts / 3 + 1)
+            read_parts(paths, parts, lost);
+        if (lost < COUNT)
+            *damaged ^= 1;
+    }
+    unit_ok(lx_recordio_reader_open_part(paths, FILES, UINT64_MAX - 1, UINT64_MAX, false, &reader,
+                                         &error));
+    expect_end(reader);
+    lx_recordio_reader_close(reader);
+    unit_fails(lx_recordio_reader_open_part(paths, FILES, 3, 3, false, &reader, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_recordio_reader_open_part(paths, 0, 0, 1, false, &reader, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_recordio_reader_open_part(NULL, 1, 0, 1, false, &reader, &error),
+               LX_ERR_ARGUMENT);
+    write_bytes("2", "abc", 3);
+    unit_fails(lx_recordio_reader_open_part(paths, FILES, 0, 1, false, &reader, &error),
+               LX_ERR_CORRUPT);
+    write_bytes("2", "\x1f\x8b\x8\0", 4);
+    unit_fails(lx_recordio_reader_open_part(paths, FILES, 0, 1, false, &reader, &error),
+               LX_ERR_ARGUMENT);
+    unlink("2");
+    unit_fails(lx_recordio_reader_open_part(paths, FILES, 0, 1, false, &reader, &error),
+               LX_ERR_NOT_FOUND);
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(reads_a_pipe)
 {
     char *scratch = scratch_make();
@@ -221,5 +294,5 @@ END_TEST
 
 UNIT_MAIN("recordio/recordio-reader", reads_all_records_in_order, seeks_to_any_record,
           reads_what_precedes_a_cut, finds_the_next_record_after_damage,
-          refuses_records_above_the_limit, reads_a_pipe, belongs_to_one_process,
-          rejects_invalid_arguments)
+          refuses_records_above_the_limit, each_record_is_in_one_part, reads_a_pipe,
+          belongs_to_one_process, rejects_invalid_arguments)
