@@ -143,7 +143,7 @@ static lx_status begin_part(lx_recordio_reader *self, uint64_t begin, lx_error *
 /** Returns where a part begins. */
 static uint64_t boundary(uint64_t total, uint64_t step, uint64_t part)
 {
-    return step != 0 && part < total / step ? step * part : total;
+    return step != 0 && part <= total / step ? step * part : total;
 }
 
 lx_status lx_recordio_reader_open_part(const char *const *paths, size_t count, uint64_t part,

@@ -37,24 +37,57 @@ static int check_free(lxpy_state *state, const void *handle, bool busy, const ch
 
 /* ---- reader */
 
+/** Opens part @p part of @p parts of the files in a list of paths. */
+static lx_recordio_reader *open_part(PyObject *paths, bool skip, uint64_t part, uint64_t parts,
+                                     lx_error *error)
+{
+    Py_ssize_t count = PyList_GET_SIZE(paths);
+    lx_recordio_reader *handle = NULL;
+    const char **names = PyMem_Calloc((size_t)count + 1, sizeof *names);
+    PyObject *bytes = PyList_New(0);
+    bool complete = names != NULL && bytes != NULL;
+    if (names == NULL)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; complete && i < count; i++) {
+        PyObject *path = lxpy_path(PyList_GET_ITEM(paths, i), "a path");
+        complete = path != NULL && PyList_Append(bytes, path) == 0;
+        names[i] = path != NULL ? PyBytes_AS_STRING(path) : NULL; /* which bytes keeps */
+        Py_XDECREF(path);
+    }
+    if (complete)
+        LXPY_WITHOUT_GIL(
+            lx_recordio_reader_open_part(names, (size_t)count, part, parts, skip, &handle, error));
+    PyMem_Free(names);
+    Py_XDECREF(bytes);
+    return handle;
+}
+
+static lx_recordio_reader *open_path(PyObject *given, bool skip, lx_error *error)
+{
+    lx_recordio_reader *handle = NULL;
+    PyObject *path = lxpy_path(given, "path");
+    if (path != NULL)
+        LXPY_WITHOUT_GIL(lx_recordio_reader_open(PyBytes_AS_STRING(path), skip, &handle, error));
+    Py_XDECREF(path);
+    return handle;
+}
+
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path", "skip", NULL};
+    static char *names[] = {"path", "skip", "part", "parts", NULL};
     lxpy_state *state = lxpy_state_find(type);
     lx_error error = LX_ERROR_INIT;
-    lx_recordio_reader *handle = NULL;
     PyObject *given;
+    unsigned long long part = 0, parts = 1;
     int skip;
-    if (state == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "Op:RecordioReader", names, &given, &skip))
+    if (state == NULL || !PyArg_ParseTupleAndKeywords(args, kwargs, "Op|KK:RecordioReader", names,
+                                                      &given, &skip, &part, &parts))
         return NULL;
-    PyObject *path = lxpy_path(given, "path");
-    if (path == NULL)
-        return NULL;
-    LXPY_WITHOUT_GIL(lx_recordio_reader_open(PyBytes_AS_STRING(path), skip != 0, &handle, &error));
-    Py_DECREF(path);
+    lx_recordio_reader *handle = PyList_Check(given)
+                                     ? open_part(given, skip != 0, part, parts, &error)
+                                     : open_path(given, skip != 0, &error);
     if (handle == NULL)
-        return lxpy_raise(state, &error);
+        return PyErr_Occurred() ? NULL : lxpy_raise(state, &error);
     recordio_reader *self = (recordio_reader *)type->tp_alloc(type, 0);
     if (self == NULL) {
         lx_recordio_reader_close(handle);

@@ -10,13 +10,14 @@ from __future__ import annotations
 import numbers
 import os
 import struct
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _core
+from ._check import natural
 
-__all__ = ['IRHeader', 'MXIndexedRecordIO', 'MXRecordIO', 'pack', 'unpack']
+__all__ = ['IRHeader', 'InputSplit', 'MXIndexedRecordIO', 'MXRecordIO', 'pack', 'unpack']
 
 _Path = Union[str, 'os.PathLike[str]']
 
@@ -262,6 +263,75 @@ class MXIndexedRecordIO(MXRecordIO):
             Always; use `write_idx`.
         """
         raise TypeError('a record of an indexed file needs a key: use write_idx()')
+
+
+class InputSplit:
+    """An iterator over one of several parts of one or more files, as dmlc-core's InputSplit.
+
+    The files are taken as one sequence of bytes, which is cut into parts of equal length. A part
+    has the records that begin in it, so every record is in exactly one part.
+
+    Parameters
+    ----------
+    uri : str, path or sequence of paths
+        The files. In a str, they are separated by ``;``. Of a folder, all files are taken, in the
+        order of their names, but not those whose names begin with a dot.
+    part_index, num_parts : int
+        The part, and the number of parts.
+    skip : bool
+        Whether to pass over damage.
+
+    Raises
+    ------
+    ValueError
+        A file is not on a file system, such as ``hdfs://``; or the part does not exist.
+    CorruptError
+        A file is damaged or was cut.
+
+    Examples
+    --------
+    >>> with MXRecordIO('a.rec', 'w') as record:
+    ...     for i in range(4):
+    ...         record.write(b'record %d' % i)
+    >>> [list(InputSplit('a.rec', part, 3)) for part in range(3)]
+    [[b'record 0', b'record 1'], [b'record 2'], [b'record 3']]
+    """
+
+    def __init__(self, uri: Union[_Path, Iterable[_Path]], part_index: int = 0, num_parts: int = 1,
+                 *, skip: bool = False) -> None:
+        self.files: List[_Path] = _list_files(uri)
+        part_index, num_parts = natural('part_index', part_index), natural('num_parts', num_parts)
+        self._reader = _core.RecordioReader(self.files, skip, part_index, num_parts)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        record = self._reader.read()
+        if record is None:
+            raise StopIteration
+        return record
+
+
+def _list_files(uri: Union[_Path, Iterable[_Path]]) -> List[_Path]:
+    """Return the files that a URI of dmlc-core names."""
+    if isinstance(uri, str):
+        given: List[_Path] = [part for part in uri.split(';') if part]
+    else:
+        given = [uri] if isinstance(uri, os.PathLike) else list(uri)
+    files: List[_Path] = []
+    for path in given:
+        text = os.fspath(path)
+        scheme, separator, rest = text.partition('://')
+        if separator and scheme != 'file':
+            raise ValueError(f'{scheme}:// is not supported, in {text!r}: use a file')
+        text = rest if separator else text
+        if os.path.isdir(text):
+            files += [entry.path for entry in sorted(os.scandir(text), key=lambda one: one.name)
+                      if entry.is_file() and not entry.name.startswith('.')]
+        else:
+            files.append(text)
+    return files
 
 
 class IRHeader(NamedTuple):

@@ -13,7 +13,7 @@ import pytest
 
 import loaderx as lx
 from loaderx import recordio
-from loaderx.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO, pack, unpack
+from loaderx.recordio import IRHeader, InputSplit, MXIndexedRecordIO, MXRecordIO, pack, unpack
 
 def in_child(function):
     """Run a function in a child of fork(), in which nothing may fail."""
@@ -251,6 +251,33 @@ def test_files_are_those_of_mxnet(tmp_path, monkeypatch):
     for ours, theirs in ('ours.rec', 'mx.rec'), ('oi.rec', 'mi.rec'), ('oi.idx', 'mi.idx'):
         assert (tmp_path / ours).read_bytes() == (tmp_path / theirs).read_bytes()
     assert list(MXRecordIO('mx.rec', 'r')) == records
+
+
+def test_parts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    records = [bytes([i]) * (i * 37 % 101) + MAGIC * (i % 3) for i in range(100)]
+    os.mkdir('folder')
+    write('a.rec', records[:30])
+    write('folder/b.rec', records[30:60])
+    write('folder/c.rec', records[60:])
+    (tmp_path / 'folder' / '.hidden').write_text('abc')
+    for uri in ('a.rec;folder', ['a.rec', 'folder/b.rec', tmp_path / 'folder' / 'c.rec'],
+                f'file://{tmp_path}/a.rec;folder/b.rec;folder/c.rec;'):
+        for parts in 1, 2, 3, 7, 100, 1000:
+            assert [record for part in range(parts)
+                    for record in InputSplit(uri, part, parts)] == records
+    assert list(InputSplit(tmp_path / 'a.rec')) == records[:30]
+    for uri, part, match in (('hdfs://a/b.rec', 0, 'hdfs:// is not supported'),
+                             ('a.rec', 2, 'part 2 of 2 of 1 files does not exist'),
+                             ('', 0, 'of 0 files'), ('a.rec', -1, 'part_index')):
+        with pytest.raises(ValueError, match=match):
+            InputSplit(uri, part, 2)
+    with pytest.raises(FileNotFoundError):
+        InputSplit('no.rec')
+    (tmp_path / 'a.rec').write_bytes(b'abcd' * 100)
+    with pytest.raises(lx.CorruptError, match="a.rec"):
+        list(InputSplit('a.rec'))
+    assert list(InputSplit('a.rec;folder', skip=True)) == records[30:]
 
 
 def test_pack():

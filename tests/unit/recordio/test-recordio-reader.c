@@ -197,6 +197,7 @@ START_TEST(each_record_is_in_one_part)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_recordio_reader *reader;
+    lx_recordio_record record;
     uint64_t offsets[COUNT + 1];
     struct bytes bytes = bytes_make(COUNT, offsets);
     for (unsigned lost = 0; lost <= COUNT; lost += 40) {
@@ -211,6 +212,12 @@ START_TEST(each_record_is_in_one_part)
         if (lost < COUNT)
             *damaged ^= 1;
     }
+    unit_ok(lx_recordio_reader_open_part(&paths[3], 1, 1, 2, false, &reader, &error));
+    unit_ok(lx_recordio_reader_next(reader, &record, &error));
+    uint64_t half = (offsets[COUNT] - offsets[71]) / 2;
+    ck_assert_uint_ge(record.offset, half);
+    ck_assert_uint_lt(record.offset, half + RECORD_MAX + 200);
+    lx_recordio_reader_close(reader);
     unit_ok(lx_recordio_reader_open_part(paths, FILES, UINT64_MAX - 1, UINT64_MAX, false, &reader,
                                          &error));
     expect_end(reader);
