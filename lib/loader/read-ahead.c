@@ -74,8 +74,8 @@ void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch
 {
     if (self->layout == NULL)
         return;
-    bool active = lx__source_wants_read_ahead(self->layout->source, self->wanted) |
-                  mapped_on_disk(self);
+    bool mapped = mapped_on_disk(self); /* counts the batches */
+    bool active = mapped || lx__source_wants_read_ahead(self->layout->source, self->wanted);
     if (active) {
         uint64_t records = AHEAD_BYTES / (record_bytes != 0 ? record_bytes : RECORD_BYTES), ahead;
         uint64_t last = schedule->position;
