@@ -231,7 +231,8 @@ LX_API void lx_recordio_reader_set_limit(lx_recordio_reader *reader, uint64_t li
  * @retval LX_END           There are no more records.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_CORRUPT   The file is damaged here, or ends within a record. The next call goes on
- *                          at the next place where a record begins.
+ *                          at the next place where a record begins. After damage to compressed data,
+ *                          nothing can be read, and it returns #LX_END.
  * @retval LX_ERR_LIMIT     The record is too long; the next call goes on after it.
  * @retval LX_ERR_FORKED    The reader belongs to the parent process.
  * @retval LX_ERR_IO        The file cannot be read.

@@ -24,6 +24,7 @@ struct lx_recordio_reader {
     bool skip;
     bool lost;    /**< The next record is still to be found. */
     bool counted; /**< What is passed over until then was damaged. */
+    bool ended;   /**< The rest is compressed data that is damaged. */
     uint64_t limit;
     size_t stored; /**< Bytes of the last record, which are taken by the next call. */
     uint8_t *joined;
@@ -247,6 +248,16 @@ static lx_status leave(lx_recordio_reader *self, lx_status why, const char *what
     return why;
 }
 
+/** Ends the reader if the compressed data is damaged, because nothing after it can be read. */
+static lx_status leave_rest(lx_recordio_reader *self, lx_status status)
+{
+    if (status != LX_ERR_CORRUPT || !self->input.failed)
+        return status;
+    self->skipped.places++;
+    self->ended = true;
+    return self->skip ? LX_END : status;
+}
+
 /* ---- records */
 
 static lx_status fail_too_long(lx_recordio_reader *self, uint64_t size, lx_error *error)
@@ -306,29 +317,31 @@ lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record
         return lx__fail_null(error, reader == NULL ? "reader" : "record");
     if (!lx__process_is_this(&reader->process))
         return fail_forked(error);
-    for (;;) {
+    while (!reader->ended) {
         lx_error why = LX_ERROR_INIT;
         lx__recordio_extent extent;
         lx__input_take(&reader->input, reader->stored);
         reader->stored = 0;
-        lx_status status = reader->lost ? find_next(reader, error) : LX_OK;
-        if (status != LX_OK)
-            return status;
-        reader->lost = reader->counted = false;
-        status = fetch(reader, &extent, &why);
+        lx_status status = reader->lost ? find_next(reader, &why) : LX_OK;
+        if (status == LX_OK) {
+            reader->lost = reader->counted = false;
+            status = fetch(reader, &extent, &why);
+        }
         if (status == LX_OK)
             return deliver(reader, &extent, record, error);
-        if (reader->lost && reader->skip)
+        if (reader->lost && reader->skip && !reader->input.failed)
             continue;
         if (status == LX_END && reader->partial && reader->input.size == 0) {
             status = open_next_file(reader, &why);
             if (status == LX_OK)
                 continue;
         }
+        status = leave_rest(reader, status);
         if (status != LX_END)
             lx__error_propagate(error, &why);
         return status;
     }
+    return LX_END;
 }
 
 lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset, lx_error *error)

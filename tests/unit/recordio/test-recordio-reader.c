@@ -162,6 +162,40 @@ START_TEST(refuses_records_above_the_limit)
 }
 END_TEST
 
+START_TEST(ends_at_damage_of_compressed_data)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_record record;
+    struct bytes bytes = bytes_make(COUNT, NULL), zipped = {NULL, 0};
+    gzFile file = gzopen("a.gz", "wb");
+    gzwrite(file, bytes.data, (unsigned)bytes.size);
+    gzclose(file);
+    char block[4096];
+    FILE *from = fopen("a.gz", "rb");
+    for (size_t got; (got = fread(block, 1, sizeof block, from)) != 0;)
+        bytes_add(&zipped, block, got);
+    fclose(from);
+    write_bytes("a.gz", zipped.data, zipped.size / 2);
+    for (int skip = 0; skip < 2; skip++) {
+        lx_status status;
+        unsigned read = 0;
+        lx_recordio_reader *reader = open_reader("a.gz", skip);
+        while ((status = lx_recordio_reader_next(reader, &record, &error)) == LX_OK)
+            read++;
+        ck_assert_uint_gt(read, 0);
+        ck_assert_int_eq(status, skip ? LX_END : LX_ERR_CORRUPT);
+        lx_error_clear(&error);
+        expect_end(reader);
+        ck_assert_uint_eq(lx_recordio_reader_get_skipped(reader).places, 1);
+        lx_recordio_reader_close(reader);
+    }
+    free(bytes.data);
+    free(zipped.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
 #define FILES 4
 
 /** Reads all parts, which must be the records of the files in order; @p lost of them are damaged. */
@@ -301,5 +335,6 @@ END_TEST
 
 UNIT_MAIN("recordio/recordio-reader", reads_all_records_in_order, seeks_to_any_record,
           reads_what_precedes_a_cut, finds_the_next_record_after_damage,
-          refuses_records_above_the_limit, each_record_is_in_one_part, reads_a_pipe,
-          belongs_to_one_process, rejects_invalid_arguments)
+          refuses_records_above_the_limit, ends_at_damage_of_compressed_data,
+          each_record_is_in_one_part, reads_a_pipe, belongs_to_one_process,
+          rejects_invalid_arguments)
