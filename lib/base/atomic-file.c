@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/atomic-file.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -12,6 +15,35 @@
 #define ATTEMPTS 1000
 /* Size of ".999.new" with its NUL. */
 #define SUFFIX_SIZE 9
+
+static lx_status fail_place(const char *path, const char *what, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_EXISTS, "%s", what);
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static const char no_file[] = "cannot replace this path: it is not a regular file";
+
+lx_status lx__atomic_file_find(const char *path, char **place, lx_error *error)
+{
+    struct stat about;
+    char whole[PATH_MAX];
+    bool there = lstat(path, &about) == 0;
+    if (there && S_ISLNK(about.st_mode)) {
+        bool leads = stat(path, &about) == 0;
+        if (leads && !S_ISREG(about.st_mode))
+            return fail_place(path, no_file, error);
+        if (!leads || realpath(path, whole) == NULL)
+            return fail_place(path, "cannot write to this path: it is a dangling symbolic link",
+                              error);
+        path = whole;
+    } else if (there && !S_ISREG(about.st_mode)) {
+        return fail_place(path, no_file, error);
+    }
+    *place = lx__strdup(path);
+    return *place != NULL ? LX_OK : lx__fail_memory(error, "a path");
+}
 
 static lx_status create(lx__atomic_file *self, lx_error *error)
 {

@@ -20,6 +20,12 @@ typedef struct lx__atomic_file {
 } lx__atomic_file;
 
 /**
+ * Finds the file that a caller's path leads to, which may be a symbolic link. The caller frees
+ * @p place with lx__free(). Returns LX_ERR_EXISTS if it exists and is not a regular file.
+ */
+LX_API lx_status lx__atomic_file_find(const char *path, char **place, lx_error *error);
+
+/**
  * Creates the temporary file in @p directory, which must stay open. Call lx__atomic_file_end()
  * afterwards, even on failure.
  *

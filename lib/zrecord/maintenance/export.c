@@ -2,11 +2,8 @@
 /* Exports records from a dataset: dense values as one array to an .npy file, or byte values to one
  * file each. */
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <loaderx/npy.h>
 
@@ -142,44 +139,13 @@ static lx_status write_array(exporting *e, const lx_field *field, const lx__file
     return status;
 }
 
-static lx_status fail_place(const char *path, const char *what, lx_error *error)
-{
-    lx_status status = lx_fail(error, LX_ERR_EXISTS, "%s", what);
-    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
-    return status;
-}
-
-static const char no_file[] = "cannot replace this path: it is not a regular file";
-
-/** Finds the file that a path leads to; it must be a regular file or not exist. The caller frees @p
- * place with lx__free(). */
-static lx_status find_place(const char *path, char **place, lx_error *error)
-{
-    struct stat about;
-    char whole[PATH_MAX];
-    bool there = lstat(path, &about) == 0;
-    if (there && S_ISLNK(about.st_mode)) {
-        bool leads = stat(path, &about) == 0;
-        if (leads && !S_ISREG(about.st_mode))
-            return fail_place(path, no_file, error);
-        if (!leads || realpath(path, whole) == NULL)
-            return fail_place(path, "cannot write to this path: it is a dangling symbolic link",
-                              error);
-        path = whole;
-    } else if (there && !S_ISREG(about.st_mode)) {
-        return fail_place(path, no_file, error);
-    }
-    *place = lx__strdup(path);
-    return *place != NULL ? LX_OK : lx__fail_memory(error, "a path");
-}
-
 /** Writes the array to a temporary file next to @p path, and then replaces what is at @p path. */
 static lx_status export_array(exporting *e, const lx_field *field, const char *path,
                               lx_error *error)
 {
     lx__atomic_file to;
     char *place;
-    lx_status status = find_place(path, &place, error);
+    lx_status status = lx__atomic_file_find(path, &place, error);
     if (status != LX_OK)
         return status;
     status = lx__check_outside(place, error);

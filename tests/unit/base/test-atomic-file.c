@@ -7,6 +7,7 @@
 
 #include "../scratch.h"
 #include "../unit.h"
+#include "base/alloc.h"
 #include "base/error.h"
 
 static void begin(lx__atomic_file *to, const lx__file *directory, const char *name,
@@ -121,6 +122,30 @@ START_TEST(a_named_temporary_file_replaces_the_one_of_an_interrupted_attempt)
 }
 END_TEST
 
-UNIT_MAIN("base/atomic-file", replaces_a_file_when_finished, keeps_the_old_file_unless_finished,
-          writers_of_one_name_do_not_share_a_temporary_file,
+START_TEST(finds_only_regular_files)
+{
+    char *scratch = scratch_make(), *place;
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(lx__atomic_file_find("new", &place, &error));
+    ck_assert_str_eq(place, "new");
+    lx__free(place);
+    lx__atomic_file to;
+    begin(&to, LX__CWD, "f", NULL, "text");
+    unit_ok(lx__atomic_file_finish(&to, &error));
+    lx__atomic_file_end(&to);
+    ck_assert_int_eq(symlink("f", "link"), 0);
+    unit_ok(lx__atomic_file_find("link", &place, &error));
+    ck_assert_ptr_nonnull(strstr(place, "/f"));
+    lx__free(place);
+    ck_assert_int_eq(symlink("nowhere", "dangling"), 0);
+    ck_assert_int_eq(symlink("/dev/null", "device"), 0);
+    static const char *const others[] = {".", "/dev/null", "device", "dangling"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        unit_fails(lx__atomic_file_find(others[i], &place, &error), LX_ERR_EXISTS);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("base/atomic-file", finds_only_regular_files, replaces_a_file_when_finished,
+          keeps_the_old_file_unless_finished, writers_of_one_name_do_not_share_a_temporary_file,
           a_named_temporary_file_replaces_the_one_of_an_interrupted_attempt)
