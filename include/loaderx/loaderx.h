@@ -21,6 +21,7 @@
 #include <loaderx/split.h>
 #include <loaderx/status.h>
 #include <loaderx/tokens.h>
+#include <loaderx/trace.h>
 #include <loaderx/version.h>
 #include <loaderx/weighted.h>
 #include <loaderx/zrecord.h>

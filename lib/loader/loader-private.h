@@ -26,6 +26,9 @@ struct lx_loader {
     lx__batch_pool *batch_pool;
     lx__pipeline pipeline;
     lx__read_ahead read_ahead;
+    lx__span consumer;         /**< While the loader is traced, what the consumer does with the last
+                                    batch; its name is NULL if no batch was returned. */
+    pthread_t consumer_thread; /**< The thread that got this batch. */
     lx__batch_schedule schedule; /**< Ahead of @ref position by the batches in the pipeline. */
 
     /* Written with the lock held, read by any thread. */

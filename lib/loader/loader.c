@@ -293,13 +293,54 @@ static lx_status pad_empty(lx_loader *loader, lx_batch **batch, uint64_t end, lx
         lx_source_unref(source);
     }
     if (status == LX_OK)
-        status = lx__pipeline_transform(&loader->pipeline, *batch, &why);
+        status = lx__pipeline_transform(&loader->pipeline, &loader->pipeline.tracer, *batch, &why);
     if (status == LX_OK)
         return LX_OK;
     lx__error_propagate(error, &why);
     lx_batch_unref(*batch);
     *batch = NULL;
     return status;
+}
+
+/** Accounts for the time in which the consumer waited for @p batch, or for none. */
+static void count_wait(lx_loader *loader, uint64_t started, const lx_batch *batch)
+{
+    uint64_t now = lx__clock_now();
+    uint64_t position = atomic_load_explicit(&loader->position, memory_order_relaxed);
+    atomic_fetch_add_explicit(&loader->wait_ns, now - started, memory_order_relaxed);
+    lx__tracer_add(&loader->pipeline.tracer,
+                   &(lx__span){.name = "wait",
+                               .begin = started,
+                               .end = now,
+                               .position = batch != NULL ? batch->position : position,
+                               .records = batch != NULL ? batch->rows : 0});
+}
+
+/** Traces the time since the last batch was returned, which was the consumer's own. */
+static void trace_consumer(lx_loader *loader)
+{
+    lx__span *span = &loader->consumer;
+    if (span->name != NULL && pthread_equal(loader->consumer_thread, pthread_self())) {
+        span->end = lx__clock_now();
+        lx__tracer_add(&loader->pipeline.tracer, span);
+    }
+    span->name = NULL;
+}
+
+/** Traces the number of batches in the pipeline after a call; the consumer's own time begins if the
+ * call returns a batch. */
+static void trace_return(lx_loader *loader, const lx_batch *batch)
+{
+    if (loader->pipeline.tracer.trace == NULL)
+        return;
+    lx__pipeline_trace(&loader->pipeline);
+    if (batch == NULL)
+        return;
+    loader->consumer_thread = pthread_self();
+    loader->consumer = (lx__span){.name = "consumer",
+                                  .begin = lx__clock_now(),
+                                  .position = batch->position,
+                                  .records = batch->rows};
 }
 
 static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
@@ -315,7 +356,7 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
 
     uint64_t started = lx__clock_now();
     status = lx__pipeline_take(&loader->pipeline, deadline, batch, &end, error);
-    atomic_fetch_add_explicit(&loader->wait_ns, lx__clock_now() - started, memory_order_relaxed);
+    count_wait(loader, started, *batch);
     if (status == LX_ERR_TIMEOUT || status == LX_ERR_CANCELED)
         return status;
     if (status == LX_OK && (*batch)->rows == 0)
@@ -346,7 +387,9 @@ static lx_status next_by(lx_loader *loader, uint64_t deadline, lx_batch **batch,
         return status;
     if (!lx__fair_mutex_lock(&loader->mutex, deadline))
         return LX_ERR_TIMEOUT;
+    trace_consumer(loader);
     status = next(loader, deadline, batch, error);
+    trace_return(loader, *batch);
     lx__fair_mutex_unlock(&loader->mutex);
     return status;
 }
@@ -406,6 +449,20 @@ lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *error)
         return status;
     (void)lx__fair_mutex_lock(&loader->mutex, LX__NEVER);
     seek(loader, position);
+    lx__fair_mutex_unlock(&loader->mutex);
+    return LX_OK;
+}
+
+lx_status lx_loader_set_trace(lx_loader *loader, lx_trace *trace, lx_error *error)
+{
+    if (loader == NULL)
+        return lx__fail_null(error, "loader");
+    lx_status status = lx__executor_check(loader->executor, error);
+    if (status != LX_OK)
+        return status;
+    (void)lx__fair_mutex_lock(&loader->mutex, LX__NEVER);
+    lx__tracer_set(&loader->pipeline.tracer, trace);
+    loader->consumer.name = NULL;
     lx__fair_mutex_unlock(&loader->mutex);
     return LX_OK;
 }

@@ -91,6 +91,36 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
     return status;
 }
 
+/** Reads ahead, and traces that if there was anything to do. */
+static void read_ahead(const lx__job *job, uint64_t started)
+{
+    uint64_t records = lx__read_ahead_step(job->pipeline->read_ahead);
+    if (records != 0 && lx__tracer_is_on(&job->tracer))
+        lx__tracer_add(&job->tracer, &(lx__span){.name = "read ahead",
+                                                 .begin = started,
+                                                 .end = lx__clock_now(),
+                                                 .position = job->batch->position,
+                                                 .records = records});
+}
+
+/** Accounts for the time in which a part was filled. */
+static void count_fill(const lx__job *job, uint64_t rows, uint64_t started, lx_status status)
+{
+    const lx_batch *batch = job->batch;
+    const lx__layout *layout = &batch->batch_pool->layout;
+    uint64_t now = lx__clock_now();
+    atomic_fetch_add_explicit(&job->pipeline->fill_ns, now - started, memory_order_relaxed);
+    if (lx__tracer_is_on(&job->tracer))
+        lx__tracer_add(&job->tracer,
+                       &(lx__span){.name = "read",
+                                   .begin = started,
+                                   .end = now,
+                                   .position = batch->position,
+                                   .records = rows,
+                                   .bytes = rows * layout->record_bytes +
+                                            (status == LX_OK ? lx__varying_bytes(batch) : 0)});
+}
+
 static void run(lx__task *task, size_t part)
 {
     lx__job *job = job_of(task);
@@ -103,7 +133,7 @@ static void run(lx__task *task, size_t part)
     uint64_t rows = batch->rows - first < job->part_rows ? batch->rows - first : job->part_rows;
     lx_status status = LX_OK;
 
-    lx__read_ahead_step(job->pipeline->read_ahead);
+    read_ahead(job, started);
     if (columns > sizeof targets / sizeof *targets)
         moved = lx__alloc_array(columns, sizeof *moved);
     if (moved == NULL)
@@ -119,19 +149,24 @@ static void run(lx__task *task, size_t part)
         lx__free(moved);
     if (status != LX_OK)
         record_failure(job, part, status, &error);
-    atomic_fetch_add_explicit(&job->pipeline->fill_ns, lx__clock_now() - started,
-                              memory_order_relaxed);
+    count_fill(job, rows, started, status);
 }
 
-lx_status lx__pipeline_transform(lx__pipeline *pipeline, lx_batch *batch, lx_error *error)
+lx_status lx__pipeline_transform(lx__pipeline *pipeline, const lx__tracer *tracer, lx_batch *batch,
+                                 lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
     uint64_t started = lx__clock_now();
     if (pipeline->transform == NULL)
         return LX_OK;
     lx_status status = pipeline->transform(batch, pipeline->transform_user, &why);
-    atomic_fetch_add_explicit(&pipeline->transform_ns, lx__clock_now() - started,
-                              memory_order_relaxed);
+    uint64_t now = lx__clock_now();
+    atomic_fetch_add_explicit(&pipeline->transform_ns, now - started, memory_order_relaxed);
+    lx__tracer_add(tracer, &(lx__span){.name = "transform",
+                                       .begin = started,
+                                       .end = now,
+                                       .position = batch->position,
+                                       .records = batch->rows});
     status = lx__error_return(&why, status, "transform");
     if (status == LX_OK)
         return LX_OK;
@@ -177,7 +212,7 @@ static void finish(lx__task *task, bool canceled)
     /* If no record is left, the consumer adds a repeated one and then runs the transform. */
     if (job->status == LX_OK && job->batch->rows != 0) {
         lx_error error = LX_ERROR_INIT;
-        lx_status status = lx__pipeline_transform(pipeline, job->batch, &error);
+        lx_status status = lx__pipeline_transform(pipeline, &job->tracer, job->batch, &error);
         if (status != LX_OK)
             record_failure(job, 0, status, &error);
     }
@@ -236,6 +271,7 @@ static lx__job *oldest(const lx__pipeline *pipeline)
 
 static void remove_oldest(lx__pipeline *pipeline)
 {
+    lx__tracer_set(&oldest(pipeline)->tracer, NULL);
     pipeline->first = (pipeline->first + 1) % pipeline->depth;
     pipeline->count--;
 }
@@ -249,6 +285,7 @@ lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end
     job->batch = batch;
     job->end = end;
     job->part_rows = rows;
+    job->tracer = lx__tracer_copy(&pipeline->tracer);
     job->status = LX_OK;
     job->any_damaged = false;
     job->done = false;
@@ -259,10 +296,12 @@ lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end
         if (status != LX_OK)
             lx_source_unref(job->source);
     }
-    if (status == LX_OK)
+    if (status == LX_OK) {
         pipeline->count++;
-    else
+    } else {
+        lx__tracer_set(&job->tracer, NULL);
         lx_batch_unref(batch);
+    }
     return status;
 }
 
@@ -279,6 +318,18 @@ static lx_status wait_for(lx__pipeline *pipeline, const lx__job *job, uint64_t d
                                                          : LX_ERR_TIMEOUT;
     pthread_mutex_unlock(&pipeline->mutex);
     return status;
+}
+
+void lx__pipeline_trace(lx__pipeline *pipeline)
+{
+    size_t ready = 0;
+    if (pipeline->tracer.trace == NULL)
+        return;
+    pthread_mutex_lock(&pipeline->mutex);
+    for (size_t i = 0; i < pipeline->count; i++)
+        ready += pipeline->jobs[(pipeline->first + i) % pipeline->depth].done;
+    pthread_mutex_unlock(&pipeline->mutex);
+    lx__tracer_count(&pipeline->tracer, ready, pipeline->count - ready);
 }
 
 lx_status lx__pipeline_check(lx__pipeline *pipeline, lx_error *error)
@@ -350,6 +401,7 @@ void lx__pipeline_close(lx__pipeline *pipeline)
     for (size_t i = 0; pipeline->jobs != NULL && i < pipeline->depth; i++)
         lx__free(pipeline->jobs[i].damaged);
     lx__free(pipeline->jobs);
+    lx__tracer_set(&pipeline->tracer, NULL);
     lx_executor_unref(pipeline->executor);
     if (here) { /* in a child of fork(), destroying them would wait for the parent's waiters */
         pthread_cond_destroy(&pipeline->changed);

@@ -15,6 +15,7 @@
 #include "executor/task.h"
 #include "loader/batch.h"
 #include "loader/read-ahead.h"
+#include "loader/trace.h"
 
 /** Maximum number of batches in flight, however small they are. */
 #define LX__DEPTH_MAX 64
@@ -30,6 +31,7 @@ typedef struct lx__job {
                              the source is live. */
     uint64_t end;       /**< End of the job's global batch. */
     uint64_t part_rows; /**< Number of records per part. */
+    lx__tracer tracer;  /**< The pipeline's when the job was added. */
     uint8_t *damaged;   /**< One byte per record of the largest batch, valid only if any_damaged is
                              set; allocated when the first damaged record is found. */
     /** @name Protected by the pipeline's mutex while parts run */
@@ -49,6 +51,7 @@ struct lx__pipeline {
     void *transform_user;
     lx_damage_policy damage;    /**< The policy for damaged records. */
     lx__read_ahead *read_ahead; /**< The loader's. */
+    lx__tracer tracer;          /**< Protected by the loader's lock. */
     bool on_caller; /**< The calling thread fills the batches: they are too small for threads, or
                           the executor has no readers. */
     uint64_t part_rows;
@@ -87,7 +90,8 @@ static inline bool lx__pipeline_has_room(const lx__pipeline *pipeline, uint64_t 
 lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end, lx_error *error);
 
 /** Runs the loader's transform, if there is one, on a batch; returns the status of the batch. */
-lx_status lx__pipeline_transform(lx__pipeline *pipeline, lx_batch *batch, lx_error *error);
+lx_status lx__pipeline_transform(lx__pipeline *pipeline, const lx__tracer *tracer, lx_batch *batch,
+                                 lx_error *error);
 
 /**
  * Waits for the oldest job until @p deadline (see clock.h), running its parts in the meantime, and
@@ -99,6 +103,9 @@ lx_status lx__pipeline_transform(lx__pipeline *pipeline, lx_batch *batch, lx_err
  */
 lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch **batch,
                             uint64_t *end, lx_error *error);
+
+/** Records how many jobs are done in the trace, if there is one. */
+void lx__pipeline_trace(lx__pipeline *pipeline);
 
 /** Returns LX_ERR_CANCELED if lx__pipeline_cancel() was called. */
 lx_status lx__pipeline_check(lx__pipeline *pipeline, lx_error *error);

@@ -92,22 +92,25 @@ void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch
     atomic_store_explicit(&self->active, active, memory_order_release);
 }
 
-static void request_batch(lx__read_ahead *self, const lx__batch_slice *slice)
+/** Returns the number of records that were requested. */
+static uint64_t request_batch(lx__read_ahead *self, const lx__batch_slice *slice)
 {
     if (lx__order_read(self->order, self->scratch, slice->first, slice->stride, slice->count,
                        self->indices, NULL) != LX_OK)
-        return; /* the loader will report the error */
+        return 0; /* the loader will report the error */
     lx__source_read_ahead(self->layout->source, self->wanted, self->indices, (size_t)slice->count);
     atomic_fetch_add_explicit(&self->requested, slice->count, memory_order_relaxed);
+    return slice->count;
 }
 
-void lx__read_ahead_step(lx__read_ahead *self)
+uint64_t lx__read_ahead_step(lx__read_ahead *self)
 {
     if (!atomic_load_explicit(&self->active, memory_order_acquire) ||
         pthread_mutex_trylock(&self->mutex) != 0)
-        return;
+        return 0;
     uint64_t first = atomic_load_explicit(&self->first, memory_order_relaxed);
     uint64_t last = atomic_load_explicit(&self->last, memory_order_relaxed);
+    uint64_t requested = 0;
     lx__batch_slice slice;
     if (atomic_exchange_explicit(&self->moved, false, memory_order_relaxed) ||
         self->schedule.position < first)
@@ -116,7 +119,8 @@ void lx__read_ahead_step(lx__read_ahead *self)
     for (int i = 0; i < STEP_BATCHES && self->schedule.position < last; i++) {
         if (lx__batch_schedule_next(&self->schedule, &slice, NULL) != LX_OK)
             break;
-        request_batch(self, &slice);
+        requested += request_batch(self, &slice);
     }
     pthread_mutex_unlock(&self->mutex);
+    return requested;
 }

@@ -65,7 +65,7 @@ void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch
                            uint64_t record_bytes);
 
 /** Requests values of the next batches, unless enough of them are requested or another thread is
- * doing so. */
-void lx__read_ahead_step(lx__read_ahead *self);
+ * doing so. Returns the number of records. */
+uint64_t lx__read_ahead_step(lx__read_ahead *self);
 
 #endif

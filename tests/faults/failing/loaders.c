@@ -9,6 +9,7 @@
 #include <loaderx/parity/megatron.h>
 #include <loaderx/packing.h>
 #include <loaderx/tokens.h>
+#include <loaderx/trace.h>
 
 #include "../tree.h"
 #include "../../new-sources.h"
@@ -221,6 +222,22 @@ static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threa
     return loader;
 }
 
+/** Takes some batches, and writes a trace of that. */
+static void take_traced(struct run *run, lx_loader *loader)
+{
+    char name[4300];
+    lx_trace *trace;
+    snprintf(name, sizeof name, "%s.trace", run->path);
+    if (!TRY(run, lx_trace_new(&trace, &run->error)))
+        return;
+    if (TRY(run, lx_loader_set_trace(loader, trace, &run->error)))
+        take_some(run, loader, 2);
+    if (TRY(run, lx_trace_write(trace, name, &run->error)) && unlink(name) != 0)
+        run_fail(run, "the trace is missing");
+    TRY(run, lx_loader_set_trace(loader, NULL, &run->error));
+    lx_trace_unref(trace);
+}
+
 static void load(struct run *run, lx_source *source, uint32_t threads)
 {
     if (source == NULL)
@@ -229,7 +246,7 @@ static void load(struct run *run, lx_source *source, uint32_t threads)
     lx_source_unref(source);
     if (loader == NULL)
         return;
-    take_some(run, loader, 2);
+    take_traced(run, loader);
     save_and_restore(run, loader);
     take_some(run, loader, STEPS);
     lx_loader_next_epoch(loader);
