@@ -355,6 +355,20 @@ int lxpy_engine_restore_changed(lxpy_engine *self, const char *text)
     return move_to(self, 0, text, true);
 }
 
+int lxpy_engine_trace(lxpy_engine *self, lx_trace *trace)
+{
+    lx_error error = LX_ERROR_INIT;
+    if (enter(self) < 0)
+        return -1;
+    lx_loader *loader = self->loader;
+    LXPY_WITHOUT_GIL(lx_loader_set_trace(loader, trace, &error));
+    lxpy_lock_release(&self->lock);
+    if (error.status == LX_OK)
+        return 0;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
 /** Returns what next() returns for @p batch, or NULL with an exception. Releases @p batch. */
 static PyObject *convert(lxpy_engine *self, lx_batch *batch)
 {

@@ -94,6 +94,9 @@ int lxpy_engine_seek(lxpy_engine *engine, uint64_t position, const char *text);
 /** Moves to the position of a state, even if records have changed since it was saved. */
 int lxpy_engine_restore_changed(lxpy_engine *engine, const char *text);
 
+/** Lets the loader record in @p trace; NULL: in none. Returns -1 with an exception set on failure. */
+int lxpy_engine_trace(lxpy_engine *engine, lx_trace *trace);
+
 /** Registers an exit function that closes all engines while their threads can still use the
  * interpreter. */
 int lxpy_engine_watch_exit(void);

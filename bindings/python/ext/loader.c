@@ -485,6 +485,19 @@ static PyObject *loader_restore(PyObject *object, PyObject *args)
 
 /* ---- inspection */
 
+static PyObject *loader_set_trace(PyObject *object, PyObject *argument)
+{
+    lxpy_engine *engine = engine_of(object);
+    lx_trace *trace = NULL;
+    if (engine == NULL)
+        return NULL;
+    if (argument != Py_None && (trace = lxpy_trace_get(engine->state, argument, "trace")) == NULL)
+        return NULL;
+    if (lxpy_engine_trace(engine, trace) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *loader_stats(PyObject *object, PyObject *ignored)
 {
     lx_loader_stats stats;
@@ -540,6 +553,7 @@ static PyMethodDef loader_methods[] = {
      "Return the position after the last returned batch, in samples over all ranks."},
     {"_save", loader_save, METH_NOARGS, NULL},
     {"_restore", loader_restore, METH_VARARGS, NULL},
+    {"_set_trace", loader_set_trace, METH_O, NULL},
     {"stats", loader_stats, METH_NOARGS,
      "stats()\n--\n\n"
      "Return the numbers of ``loaderx.Loader.stats()`` as a dict."},

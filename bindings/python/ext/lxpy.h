@@ -66,6 +66,7 @@ static inline PyObject *Py_XNewRef(PyObject *object)
     X(TOKENS_TYPE)                                                                                 \
     X(LOADER_TYPE)                                                                                 \
     X(PASS_TYPE)                                                                                   \
+    X(TRACE_TYPE)                                                                                  \
     X(EXECUTOR_TYPE)                                                                               \
     X(DATASET_TYPE)                                                                                \
     X(WRITER_TYPE)                                                                                 \

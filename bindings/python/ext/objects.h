@@ -19,6 +19,7 @@ int lxpy_add_source_tokens(PyObject *module);
 int lxpy_add_tokens(PyObject *module);
 int lxpy_add_loader(PyObject *module);
 int lxpy_add_pass(PyObject *module);
+int lxpy_add_trace(PyObject *module);
 
 /** Creates an Order at position 0 over a rank's slice of @p handle; the Order references @p
  * handle. */
@@ -45,6 +46,9 @@ lx_source *lxpy_source_get(lxpy_state *state, PyObject *object, const char *argu
 
 /** Returns the library's tokens of a Tokens in the same way. */
 lx_tokens *lxpy_tokens_get(lxpy_state *state, PyObject *object, const char *argument);
+
+/** Returns the library's trace of a Trace in the same way. */
+lx_trace *lxpy_trace_get(lxpy_state *state, PyObject *object, const char *argument);
 
 /** Checks offsets of type int64 of values that vary in length: they must ascend from 0 to at most
  * @p items, and there must be at least one. Stores the number of values in @p rows. Returns -1 with

@@ -12,6 +12,7 @@ from typing import (Any, Callable, ContextManager, Dict, Iterator, List, Optiona
 
 from . import _core
 from ._check import UINT64_MAX
+from ._tracing import Trace
 from .errors import LoaderxError
 
 __all__ = ['Passes']
@@ -64,6 +65,7 @@ class Passes:
         self._canceled = False
         self._lock = threading.RLock()    # held while a pass begins
         self._process = os.getpid()
+        self._trace: Optional[Trace] = None    # what the readers record in
         self._past: Counter[str] = Counter()    # the statistics of readers that are closed
         self.reader = open_reader(start)
         self._readers = [self.reader]    # the open readers
@@ -207,6 +209,8 @@ class Passes:
             self._readers.append(reader)
             if self._canceled:
                 reader.cancel()
+            if self._trace is not None:
+                reader._set_trace(self._trace._core)
             if self.reader.closed:    # by another thread
                 reader.close()
         return reader, iterator
@@ -228,11 +232,35 @@ class Passes:
         for reader in readers:
             reader.close()
         self._open = _fail_closed    # releases what it would read
+        if self._trace is not None and self._process == os.getpid():
+            self._trace.close()
 
     def cancel(self) -> None:
         self._canceled = True
         for reader in list(self._readers):
             reader.cancel()
+
+    # ---- traces
+
+    def begin_trace(self, path: Any) -> Trace:
+        """Let all readers record in a new trace."""
+        with self._guard():
+            if self._trace is not None:
+                raise _error('LX_ERR_STATE', f'the loader is traced already: {self._trace!r}')
+            trace = Trace(path, self._end_trace)
+            for reader in self._readers:
+                reader._set_trace(trace._core)
+            self._trace = trace
+            return trace
+
+    def _end_trace(self, trace: Trace) -> None:
+        with self._guard():
+            if self._trace is not trace:
+                return
+            self._trace = None
+            for reader in self._readers:
+                if not reader.closed:
+                    reader._set_trace(None)
 
     # ---- numbers
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import (Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional,
                     Sequence, Tuple, Type, TypeVar, Union)
 
@@ -18,6 +19,7 @@ from ._missing import missing_rules
 from ._output_names import choose_output
 from ._outputs import Output
 from ._passes import Passes
+from ._tracing import Trace
 from ._types import BYTE_STRINGS, find_dtype, varies
 from .batch import Batch, register_batches
 from .errors import LoaderxError
@@ -600,6 +602,45 @@ class Loader:
         (10, 'The consumer waited')
         """
         return LoaderStats(self._passes.stats())
+
+    def trace(self, path: Union[str, bytes, os.PathLike[Any]]) -> Trace:
+        """Record what each thread does, and write it to a file that Perfetto shows.
+
+        The trace ends with the ``with`` block, with ``close()``, or when the loader is closed, and
+        the file is written then: JSON in Chrome's trace event format, for ui.perfetto.dev or
+        chrome://tracing. It shows when threads ``read`` and ``transform`` batches and ``read
+        ahead`` from the disk, when ``next()`` had to ``wait``, how long the ``consumer`` took
+        between two calls of ``next()``, and how many batches were ready. It begins with the batches
+        that are not in preparation yet. A trace keeps about a million spans, in up to 80 MiB; later
+        ones are dropped and counted. Recording a span takes about a fifth of a microsecond.
+
+        Parameters
+        ----------
+        path : str, bytes or os.PathLike
+            The file, which is replaced if it exists.
+
+        Returns
+        -------
+        Trace
+            A context manager with a method ``close()``.
+
+        Raises
+        ------
+        LoaderxError
+            The loader is closed, or is traced already.
+
+        Examples
+        --------
+        >>> loader = Loader(np.arange(6), batch_size=2)
+        >>> with loader.trace('trace.json'):
+        ...     for batch in loader:
+        ...         pass
+        >>> import json, pathlib
+        >>> spans = json.loads(pathlib.Path('trace.json').read_text())['traceEvents']
+        >>> [span['args']['records'] for span in spans if span['name'] == 'read']
+        [2, 2, 2]
+        """
+        return self._passes.begin_trace(path)
 
     def cancel(self) -> None:
         """Make all current and later calls of ``next()`` raise LoaderxError (LX_ERR_CANCELED)."""
