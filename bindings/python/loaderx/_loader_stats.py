@@ -42,7 +42,8 @@ class LoaderStats(Dict[str, int]):
                     'and were read ahead of the batches. Fewer fields, compression, more memory or '
                     'a faster disk may help.')
         return (f'reading is the bottleneck. It took {_seconds(fill)} s, summed over all threads. '
-                'More threads, larger batches, fewer fields or a faster disk may help.')
+                "More threads, larger batches or fewer fields may help; 'loaderx bench' measures "
+                'whether they do for a dataset.')
 
     def _problems(self) -> List[str]:
         return [f'{what} {self[key]}.' for key, what in
