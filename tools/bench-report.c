@@ -109,6 +109,9 @@ static void judge_cold(const bench *b, const bench_measure *loader, verdict *v)
         v->name = "loader";
         say(v, "The loader is the bottleneck: it reaches only %.0f%% of %d reads at a time.",
             100 * reached, BENCH_READS);
+        if (b->sequential)
+            say(v, " If many records were changed, they are scattered, and 'loaderx rebalance' "
+                   "stores them in sequence.");
         if (any_compressed(b))
             say(v, " These do not decompress; without --cold, that is measured, too.");
     }
