@@ -80,8 +80,7 @@ static lx_status take(loading *l, double seconds, bench_turn *turn, lx_error *er
     lx_loader_get_stats(l->loader, &after);
     turn->records = after.records - before.records;
     turn->bytes = after.bytes - before.bytes;
-    if (l->measure->kind == BENCH_LOADER && turn->records != 0)
-        l->b->read_ahead = (double)(after.read_ahead - before.read_ahead) / (double)turn->records;
+    turn->from_disk = (double)(after.read_ahead - before.read_ahead);
     return status == LX_END ? LX_OK : status;
 }
 

@@ -14,6 +14,7 @@
 #define REACHED .75
 /* Gains below this are noise. */
 #define GAIN 1.15
+#define GAIN_IF_CROWDED 2.
 /* Processors that are busy for this share of the time leave nothing to gain. */
 #define BUSY .85
 /* If more than this share of the records comes from the disk, the disk takes most of the time. */
@@ -122,6 +123,13 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
+/** Whether other processes kept the processors from making copies. */
+static bool is_crowded(const bench *b, const bench_measure *copy)
+{
+    uint64_t most = copy->threads < b->processors ? copy->threads : b->processors;
+    return copy->busy < BUSY * (double)(most != 0 ? most : 1);
+}
+
 /** Says how long the decompression of a field takes. */
 static void say_codec(const bench *b, size_t field, verdict *v)
 {
@@ -138,17 +146,20 @@ static void judge_warm(const bench *b, const bench_measure *loader, verdict *v)
     const bench_measure *batches = find(b, BENCH_BATCHES);
     size_t field = 0;
     double codec = codec_share(b, &field), reached = ratio(loader, copy);
-    if (b->read_ahead > ON_DISK) {
+    double on_disk = loader->on_disk > copy->on_disk ? loader->on_disk : copy->on_disk;
+    bool crowded = is_crowded(b, copy);
+    double gain = crowded ? GAIN_IF_CROWDED : GAIN;
+    if (on_disk > ON_DISK) {
         v->name = "disk";
         say(v, "The disk is the bottleneck: %.0f%% of the records were not in memory. %s",
-            b->read_ahead < 1 ? 100 * b->read_ahead : 100, for_disk);
-    } else if (ratio(batches, loader) >= GAIN && ratio(batches, loader) >= ratio(others, loader)) {
+            100 * on_disk, for_disk);
+    } else if (ratio(batches, loader) >= gain && ratio(batches, loader) >= ratio(others, loader)) {
         v->name = "batches";
         say(v,
             "The batch size is the bottleneck: with %" PRIu64
             " records, loading is %.1f times as fast.",
             batches->batch_size, ratio(batches, loader));
-    } else if (ratio(others, loader) >= GAIN) {
+    } else if (ratio(others, loader) >= gain && (others->threads > loader->threads || !crowded)) {
         v->name = "threads";
         if (others->threads > loader->threads)
             say(v,
@@ -182,16 +193,7 @@ static void judge_warm(const bench *b, const bench_measure *loader, verdict *v)
     }
     if (codec > .5)
         say_codec(b, field, v);
-}
-
-/** Warns if the processors were not free for the measurements. */
-static void warn_of_others(const bench *b, verdict *v)
-{
-    const bench_measure *copy = b->read_ahead > ON_DISK ? NULL : find(b, BENCH_COPY);
-    uint64_t most = copy == NULL                    ? 0
-                    : copy->threads < b->processors ? copy->threads
-                                                    : b->processors;
-    if (copy != NULL && copy->busy < BUSY * (double)most)
+    if (crowded && on_disk <= ON_DISK)
         say(v,
             " Other processes kept the processors busy: copies on %" PRIu64
             " thread%s got only %.1f of them.",
@@ -206,7 +208,6 @@ static void judge(const bench *b, verdict *v)
         judge_cold(b, loader, v);
     else
         judge_warm(b, loader, v);
-    warn_of_others(b, v);
     double batch = (double)loader->batch_size / loader->rate;
     say(v, " A consumer that takes more than %.3g %s for a batch is the bottleneck itself.",
         batch * (batch < 1e-3 ? 1e6 : 1e3), batch < 1e-3 ? "us" : "ms");
@@ -270,12 +271,12 @@ static json_t *measures_json(const bench *b)
         for (size_t k = 0; k < m->count; k++)
             json_array_append_new(rounds,
                                   json_real((double)m->turns[k].records / m->turns[k].seconds));
-        json_array_append_new(list,
-                              json_pack("{s:s, s:o, s:o, s:f, s:f, s:f, s:o}", "name",
-                                        names[m->kind], "threads", report_number(m->threads),
-                                        "batch_size", report_number(m->batch_size),
-                                        "records_per_second", m->rate, "bytes_per_second",
-                                        m->rate * m->bytes, "busy", m->busy, "rounds", rounds));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:f, s:f, s:f, s:f, s:o}", "name",
+                                              names[m->kind], "threads", report_number(m->threads),
+                                              "batch_size", report_number(m->batch_size),
+                                              "records_per_second", m->rate, "bytes_per_second",
+                                              m->rate * m->bytes, "busy", m->busy, "on_disk",
+                                              m->on_disk, "rounds", rounds));
     }
     return list;
 }
@@ -294,16 +295,16 @@ static json_t *fields_json(const bench *b)
 lx_status bench_report(const bench *b, lx_error *error)
 {
     verdict v;
-    if (find(b, BENCH_LOADER) == NULL)
-        return lx_fail(error, LX_ERR_STATE, "the loader returned no records");
+    if (find(b, BENCH_LOADER) == NULL || (!b->cold && find(b, BENCH_COPY) == NULL))
+        return lx_fail(error, LX_ERR_STATE, "no records were read");
     judge(b, &v);
     if (b->json)
-        return report_print(json_pack("{s:o, s:o, s:s, s:b, s:o, s:o, s:f, s:o, s:s, s:s}", "path",
+        return report_print(json_pack("{s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:s, s:s}", "path",
                                       report_text(b->path), "length", report_number(b->length),
                                       "order", b->sequential ? "sequential" : "shuffle", "cold",
                                       b->cold, "processors", report_number(b->processors), "fields",
-                                      fields_json(b), "read_ahead", b->read_ahead, "measured",
-                                      measures_json(b), "bottleneck", v.name, "summary", v.text),
+                                      fields_json(b), "measured", measures_json(b), "bottleneck",
+                                      v.name, "summary", v.text),
                             error);
     printf("%s: %" PRIu64 " records, %s, values %s, %" PRIu64 " processor%s\n\n", b->path,
            b->length, b->sequential ? "in sequence" : "shuffled",

@@ -164,23 +164,24 @@ static lx_status prepare(bench *b, lx_error *error)
     return LX_OK;
 }
 
-/** Seconds of processor time that this process has used. */
-static double processor_time(void)
+static double seconds_of(const struct timeval *time)
 {
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+    return (double)time->tv_sec + (double)time->tv_usec / 1e6;
 }
 
 /** Runs a turn; keeps its result if @p counts. */
 static lx_status run_turn(bench_measure *m, double seconds, bool counts, lx_error *error)
 {
-    bench_turn turn = {.busy = -processor_time()};
+    bench_turn turn = {0};
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
     lx_status status = m->run(m->state, seconds, &turn, error);
-    turn.busy += processor_time();
+    getrusage(RUSAGE_SELF, &after);
     if (status != LX_OK || turn.records == 0)
         return status;
+    turn.busy = seconds_of(&after.ru_utime) + seconds_of(&after.ru_stime) -
+                seconds_of(&before.ru_utime) - seconds_of(&before.ru_stime);
+    turn.from_disk += (double)(after.ru_majflt - before.ru_majflt);
     m->bytes = (double)turn.bytes / (double)turn.records;
     if (counts)
         m->turns[m->count++] = turn;
@@ -231,17 +232,24 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void find_median(bench_measure *m)
+/** Computes the results of all turns. */
+static void sum_up(bench_measure *m)
 {
-    double rates[BENCH_ROUNDS], seconds = 0, busy = 0;
+    double rates[BENCH_ROUNDS], seconds = 0, busy = 0, records = 0, from_disk = 0;
     for (size_t i = 0; i < m->count; i++) {
-        rates[i] = (double)m->turns[i].records / m->turns[i].seconds;
-        seconds += m->turns[i].seconds;
-        busy += m->turns[i].busy;
+        const bench_turn *turn = &m->turns[i];
+        rates[i] = (double)turn->records / turn->seconds;
+        seconds += turn->seconds;
+        busy += turn->busy;
+        records += (double)turn->records;
+        from_disk += turn->from_disk;
     }
-    m->busy = seconds > 0 ? busy / seconds : 0;
+    if (m->count == 0)
+        return;
     qsort(rates, m->count, sizeof *rates, compare);
-    m->rate = m->count != 0 ? rates[m->count / 2] : 0;
+    m->rate = rates[m->count / 2];
+    m->busy = busy / seconds;
+    m->on_disk = from_disk < records ? from_disk / records : 1;
 }
 
 static lx_status measure_all(bench *b, lx_error *error)
@@ -262,7 +270,7 @@ static lx_status measure_all(bench *b, lx_error *error)
     }
     progress_clear(&bar);
     for (size_t i = 0; i < b->measure_count; i++)
-        find_median(&b->measures[i]);
+        sum_up(&b->measures[i]);
     return status;
 }
 

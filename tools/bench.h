@@ -39,7 +39,6 @@ typedef struct bench {
     size_t field_count;
     struct bench_measure *measures; /**< @ref measure_count elements. */
     size_t measure_count;
-    double read_ahead;     /**< Share of the records that the loader requested from the disk. */
     double *field_seconds; /**< How long copying each field took, without a loader. */
 } bench;
 
@@ -47,7 +46,9 @@ typedef struct bench {
 typedef struct bench_turn {
     double seconds;
     uint64_t records, bytes;
-    double busy; /**< Seconds of processor time. */
+    double busy;      /**< Seconds of processor time. */
+    double from_disk; /**< Records that were read ahead, and page faults that waited for the
+                           disk. */
 } bench_turn;
 
 /** Measures something for about @p seconds. */
@@ -70,10 +71,11 @@ typedef struct bench_measure {
     void (*end)(void *state);
     void *state;
     bench_turn turns[BENCH_ROUNDS];
-    size_t count; /**< Number of turns. */
-    double rate;  /**< Median of the records per second. */
-    double bytes; /**< Bytes per record. */
-    double busy;  /**< Mean number of busy processors. */
+    size_t count;   /**< Number of turns. */
+    double rate;    /**< Median of the records per second. */
+    double bytes;   /**< Bytes per record. */
+    double busy;    /**< Mean number of busy processors. */
+    double on_disk; /**< Share of the records that were not in memory. */
 } bench_measure;
 
 /** Seconds of the monotonic clock. */

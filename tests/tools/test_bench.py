@@ -30,7 +30,7 @@ def test_json(loaderx, images):
     begun = time.monotonic()
     got = loaderx.json('bench', 'images', '--seconds', 1, '--threads', 0, '--batch-size', 4)
     assert time.monotonic() - begun < 30
-    assert set(got) == {'path', 'length', 'order', 'cold', 'processors', 'fields', 'read_ahead',
+    assert set(got) == {'path', 'length', 'order', 'cold', 'processors', 'fields',
                         'measured', 'bottleneck', 'summary'}
     assert (got['path'], got['length'], got['order'], got['cold']) == ('images', 20, 'shuffle',
                                                                        False)
@@ -40,7 +40,8 @@ def test_json(loaderx, images):
     measured = check(got)
     assert set(measured) == {'loader', 'copies', 'threads'}
     assert [measured[name]['threads'] for name in ('loader', 'copies', 'threads')] == [0, 0, 1]
-    assert got['bottleneck'] != 'disk' and got['read_ahead'] < 1
+    assert got['bottleneck'] != 'disk'
+    assert [one['on_disk'] <= .1 for one in got['measured']] == [True, True, True]
 
 
 def test_text(loaderx, images):
