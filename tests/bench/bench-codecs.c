@@ -3,7 +3,6 @@
  * records on the same threads. The dataset is made in the current folder and removed. */
 #include "plain.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #ifdef HAVE_ZSTD
@@ -21,7 +20,6 @@
 #define TEXT_MAX 1600u
 #define BATCH 256
 #define BATCHES 64 /* read by a run */
-#define THREADS_MAX 2
 
 /* ---- texts: words of a vocabulary, of which few are frequent and most are rare */
 
@@ -188,12 +186,7 @@ static void *gather(void *user)
 static void run(void *context)
 {
     struct reading *reading = context;
-    pthread_t threads[THREADS_MAX];
-    for (size_t i = 1; i < reading->threads; i++)
-        must(pthread_create(&threads[i], NULL, reading->read, &reading->shares[i]) == 0, "thread");
-    reading->read(&reading->shares[0]);
-    for (size_t i = 1; i < reading->threads; i++)
-        pthread_join(threads[i], NULL);
+    run_on_threads(reading->read, reading->shares, sizeof *reading->shares, reading->threads);
 }
 
 /* ---- the comparison of one codec */

@@ -16,17 +16,20 @@
 #define GATHER_BYTES ((size_t)2 << 30) /* several times a typical last-level cache */
 #define PLACED_BYTES ((size_t)256 << 20)
 #define BATCH 256
-#define BATCHES 64 /* gathered by a run */
+#define BATCHES 64 /* gathered by a run, and more of short records */
+#define SHORT_BATCHES 1024
 #define OPEN_RECORDS 1000000
-#define CHANGED_RECORDS_MAX 20000000 /* for short records: limits the tables */
+#define RECORDS_MAX 20000000 /* for short records: limits the tables */
 
 /* ---- gather */
+
+#define MEMBERS_MAX 4
 
 struct gathering {
     const uint8_t *plain; /* the records in plain memory */
     lx_dataset *dataset;  /* the records in a dataset */
     int kicks;
-    size_t record, records;
+    size_t record, records, batches;
     uint64_t random;
     uint64_t indices[BATCH];
     uint8_t *out;
@@ -38,10 +41,10 @@ static void draw(struct gathering *g)
         g->indices[i] = next_random(&g->random) % g->records;
 }
 
-static void gather_plain(void *context)
+static void *gather_plain(void *context)
 {
     struct gathering *g = context;
-    for (int b = 0; b < BATCHES; b++) {
+    for (size_t b = 0; b < g->batches; b++) {
         draw(g);
         for (int i = 0; i < BATCH; i++) {
             if (g->kicks && i + 1 < BATCH)
@@ -49,17 +52,75 @@ static void gather_plain(void *context)
             memcpy(g->out + (size_t)i * g->record, g->plain + g->indices[i] * g->record, g->record);
         }
     }
+    return NULL;
 }
 
-static void gather_dataset(void *context)
+static void *gather_dataset(void *context)
 {
     struct gathering *g = context;
     lx_error error = LX_ERROR_INIT;
-    for (int b = 0; b < BATCHES; b++) {
+    for (size_t b = 0; b < g->batches; b++) {
         draw(g);
         must_be_ok(lx_dataset_gather(g->dataset, 0, g->indices, BATCH, g->out, g->record, &error),
                    &error);
     }
+    return NULL;
+}
+
+/** The same on each of several threads. */
+struct team {
+    size_t threads;
+    struct gathering members[THREADS_MAX];
+};
+
+static struct team make_team(size_t threads, struct gathering member)
+{
+    struct team team = {.threads = threads};
+    member.batches = member.record < 4096 ? SHORT_BATCHES : BATCHES;
+    for (size_t i = 0; i < threads; i++) {
+        team.members[i] = member;
+        team.members[i].random = i + 1;
+        team.members[i].out = malloc(BATCH * member.record);
+    }
+    return team;
+}
+
+static void free_team(struct team *team)
+{
+    for (size_t i = 0; i < team->threads; i++)
+        free(team->members[i].out);
+}
+
+static void run_team(void *context)
+{
+    struct team *team = context;
+    void *(*run)(void *) = team->members->plain != NULL ? gather_plain : gather_dataset;
+    run_on_threads(run, team->members, sizeof *team->members, team->threads);
+}
+
+static double work_of(const struct team *team)
+{
+    return (double)(team->threads * team->members->batches * BATCH);
+}
+
+/** Compares teams of one of @p members each. */
+static void compare_teams(bench_run *bench, const char *title, const char *const *names,
+                          const struct gathering *members, size_t count, size_t threads)
+{
+    struct team teams[MEMBERS_MAX];
+    bench_case cases[MEMBERS_MAX];
+    for (size_t i = 0; i < count; i++) {
+        teams[i] = make_team(threads, members[i]);
+        cases[i] = (bench_case){names[i], run_team, &teams[i], work_of(&teams[i])};
+    }
+    bench_compare(bench, title, "record", cases, count);
+    for (size_t i = 0; i < count; i++)
+        free_team(&teams[i]);
+}
+
+static size_t limit_records(size_t records)
+{
+    return records < RECORDS_MAX ? records : RECORDS_MAX;
 }
 
 /** Maps the records in the only chunk of the dataset, without gaps, for plain loops. */
@@ -85,8 +146,10 @@ static void warm_up(lx_dataset *dataset, size_t record, size_t records)
 
 static void compare_gather(bench_run *bench, size_t record)
 {
+    static const char *const names[] = {"plain memcpy", "plain memcpy, pages kicked",
+                                        "gather, verified before", "gather, verified always"};
     char title[96];
-    size_t records = GATHER_BYTES / record;
+    size_t records = limit_records(GATHER_BYTES / record);
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset, *always;
     lx_dataset_options *options = lx_dataset_options_new();
@@ -97,22 +160,17 @@ static void compare_gather(bench_run *bench, size_t record)
     const uint8_t *plain = map_chunk(record * records);
     warm_up(dataset, record, records);
     warm_up(always, record, records);
-    uint8_t *out = malloc(BATCH * record);
-    struct gathering contexts[] = {
-        {.plain = plain, .record = record, .records = records, .random = 1, .out = out},
-        {.plain = plain, .kicks = 1, .record = record, .records = records, .random = 2, .out = out},
-        {.dataset = dataset, .record = record, .records = records, .random = 3, .out = out},
-        {.dataset = always, .record = record, .records = records, .random = 4, .out = out}};
-    double work = (double)BATCHES * BATCH;
-    const bench_case cases[] = {{"plain memcpy", gather_plain, &contexts[0], work},
-                                {"plain memcpy, pages kicked", gather_plain, &contexts[1], work},
-                                {"gather, verified before", gather_dataset, &contexts[2], work},
-                                {"gather, verified always", gather_dataset, &contexts[3], work}};
-    snprintf(title, sizeof title, "warm random gather of %zu-byte records, batches of %d", record,
-             BATCH);
-    bench_compare(bench, title, "record", cases, 4);
+    const struct gathering members[] = {
+        {.plain = plain, .record = record, .records = records},
+        {.plain = plain, .kicks = 1, .record = record, .records = records},
+        {.dataset = dataset, .record = record, .records = records},
+        {.dataset = always, .record = record, .records = records}};
+    for (size_t threads = 1; threads <= THREADS_MAX; threads++) {
+        snprintf(title, sizeof title, "warm random gather of %zu-byte records, %zu thread%s",
+                 record, threads, threads == 1 ? "" : "s");
+        compare_teams(bench, title, names, members, 4, threads);
+    }
     munmap((void *)plain, record * records);
-    free(out);
     lx_dataset_options_free(options);
     lx_dataset_close(always);
     lx_dataset_close(dataset);
@@ -139,23 +197,16 @@ static void compare_access(bench_run *bench, size_t record)
     static const char *const names[] = {"mmap", "pread"};
     size_t records = PLACED_BYTES / record;
     make_dataset(record, records, LX_COMPRESSION_RAW);
-    uint8_t *out = malloc(BATCH * record);
-    struct gathering contexts[2];
-    bench_case cases[2];
+    struct gathering members[2];
     for (size_t i = 0; i < 2; i++) {
-        contexts[i] = (struct gathering){.dataset = open_placed(access_modes[i]),
-                                         .record = record,
-                                         .records = records,
-                                         .random = i + 1,
-                                         .out = out};
-        warm_up(contexts[i].dataset, record, records);
-        cases[i] = (bench_case){names[i], gather_dataset, &contexts[i], (double)BATCHES * BATCH};
+        members[i] = (struct gathering){
+            .dataset = open_placed(access_modes[i]), .record = record, .records = records};
+        warm_up(members[i].dataset, record, records);
     }
     snprintf(title, sizeof title, "warm random gather of %zu-byte records by access mode", record);
-    bench_compare(bench, title, "record", cases, 2);
+    compare_teams(bench, title, names, members, 2, 1);
     for (size_t i = 0; i < 2; i++)
-        lx_dataset_close(contexts[i].dataset);
-    free(out);
+        lx_dataset_close(members[i].dataset);
     remove_dataset();
 }
 
@@ -194,10 +245,9 @@ static void change_records(size_t record, size_t records, size_t every)
 
 static void compare_changed(bench_run *bench, size_t record)
 {
+    static const char *const names[] = {"no changes in the log", "1 % of the rows changed"};
     char title[96];
-    size_t records = GATHER_BYTES / record;
-    if (records > CHANGED_RECORDS_MAX)
-        records = CHANGED_RECORDS_MAX;
+    size_t records = limit_records(GATHER_BYTES / record);
     lx_error error = LX_ERROR_INIT;
     lx_dataset *before, *after;
     make_dataset(record, records, LX_COMPRESSION_RAW);
@@ -206,16 +256,10 @@ static void compare_changed(bench_run *bench, size_t record)
     must_be_ok(lx_dataset_open(DATASET, NULL, &after, &error), &error);
     warm_up(before, record, records);
     warm_up(after, record, records);
-    uint8_t *out = malloc(BATCH * record);
-    struct gathering contexts[] = {
-        {.dataset = before, .record = record, .records = records, .random = 3, .out = out},
-        {.dataset = after, .record = record, .records = records, .random = 4, .out = out}};
-    double work = (double)BATCHES * BATCH;
-    const bench_case cases[] = {{"no changes in the log", gather_dataset, &contexts[0], work},
-                                {"1 % of the rows changed", gather_dataset, &contexts[1], work}};
+    const struct gathering members[] = {{.dataset = before, .record = record, .records = records},
+                                        {.dataset = after, .record = record, .records = records}};
     snprintf(title, sizeof title, "warm random gather of %zu-byte records with changes", record);
-    bench_compare(bench, title, "record", cases, 2);
-    free(out);
+    compare_teams(bench, title, names, members, 2, 1);
     lx_dataset_close(after);
     lx_dataset_close(before);
     remove_dataset();
@@ -266,7 +310,7 @@ static void compare_open(bench_run *bench)
 
 void bench_zrecord(bench_run *bench)
 {
-    static const size_t sizes[] = {4096, 784, 16384, 256};
+    static const size_t sizes[] = {64, 256, 4096, 16384, 65536};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         compare_gather(bench, sizes[i]);
     compare_open(bench);

@@ -27,6 +27,8 @@ static const struct {
     {"commit", "commits and changes against bare files, SQLite and LMDB (on the disk that counts)",
      bench_commit},
     {"codecs", "batches of compressed texts compared with the bare decoder", bench_codecs},
+    {"epochs", "epochs of shuffles compared with shuffles of tables (wants 400 MiB of memory)",
+     bench_epochs},
     {"executor", "tasks and their parts, memory of batches", bench_executor},
     {"loader", "prefetched batches compared with plain loops (wants some GiB, best in a tmpfs)",
      bench_loader},
@@ -34,7 +36,7 @@ static const struct {
     {"orders", "orders with tables, and making them, compared with a shuffle", bench_orders},
     {"access", "gather in each access mode (wants 300 MiB)", bench_access},
     {"rebalance", "a rebalance against cp (wants 5 GiB, on the disk that counts)", bench_rebalance},
-    {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
+    {"sampler", "orders at three lengths, seeks, mixtures", bench_sampler},
     {"tables", "resuming in the middle with tables in files (wants 800 MiB, and 2 GiB of memory)",
      bench_tables},
     {"texts", "batches of records that vary in size compared with plain loops (wants 600 MiB)",
@@ -113,7 +115,7 @@ void bench_compare(bench_run *bench, const char *title, const char *unit, const 
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: bench [--rounds N] [--json FILE] NAME... | all\n");
+    fprintf(stderr, "usage: bench [--rounds N] [--json FILE [--commit TEXT]] NAME... | all\n");
     for (size_t i = 0; i < BENCHES; i++)
         fprintf(stderr, "  %-12s %s\n", benches[i].name, benches[i].about);
     return 2;
@@ -136,14 +138,17 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {{"rounds", required_argument, NULL, 'r'},
                                             {"json", required_argument, NULL, 'j'},
+                                            {"commit", required_argument, NULL, 'c'},
                                             {NULL, 0, NULL, 0}};
-    bench_run bench = {.rounds = BENCH_ROUNDS, .groups = json_array()};
+    bench_run bench = {.rounds = BENCH_ROUNDS, .commit = "", .groups = json_array()};
     const char *json_path = NULL;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'r')
             bench.rounds = atoi(optarg);
         else if (option == 'j')
             json_path = optarg;
+        else if (option == 'c')
+            bench.commit = optarg;
         else
             return usage();
     }
@@ -153,9 +158,12 @@ int main(int argc, char **argv)
     }
     if (optind == argc)
         return usage();
+    getloadavg(&bench.load, 1);
+    double start = now();
     for (; optind < argc; optind++)
         if (run_named(&bench, argv[optind]) == 0)
             return usage();
+    bench.seconds = now() - start;
     int failed = json_path != NULL && bench_write_json(&bench, json_path) != 0;
     json_decref(bench.groups);
     return failed;

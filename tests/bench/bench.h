@@ -21,7 +21,10 @@
 /** A run of the program: its options and its results. */
 typedef struct bench_run {
     int rounds;
-    json_t *groups; /* the comparisons so far, for the JSON file */
+    const char *commit; /* of the sources, for the JSON file */
+    double load;        /* processes that ran or waited when it began */
+    double seconds;     /* that it took */
+    json_t *groups;     /* the comparisons so far, for the JSON file */
 } bench_run;
 
 /** One way to do the job. */
@@ -60,6 +63,7 @@ void bench_changed(bench_run *bench);
 void bench_codecs(bench_run *bench);
 void bench_cold(bench_run *bench);
 void bench_commit(bench_run *bench);
+void bench_epochs(bench_run *bench);
 void bench_executor(bench_run *bench);
 void bench_loader(bench_run *bench);
 void bench_open(bench_run *bench);

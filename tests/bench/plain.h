@@ -9,10 +9,13 @@
 
 #include "bench.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <loaderx/status.h>
+
+#define THREADS_MAX 2
 
 static inline void must(int done, const char *what)
 {
@@ -44,6 +47,18 @@ static inline void kick(const uint8_t *record, size_t size)
     for (size_t page = 0; page < size; page += 4096)
         for (size_t line = page; line < size && line < page + 256; line += 64)
             __builtin_prefetch(record + line);
+}
+
+/** Calls @p run with each of the @p count elements of @p contexts, which have @p size bytes, at the
+ * same time; the first on the calling thread. */
+static inline void run_on_threads(void *(*run)(void *), void *contexts, size_t size, size_t count)
+{
+    pthread_t threads[THREADS_MAX];
+    for (size_t i = 1; i < count; i++)
+        must(pthread_create(&threads[i], NULL, run, (char *)contexts + i * size) == 0, "a thread");
+    run(contexts);
+    for (size_t i = 1; i < count; i++)
+        pthread_join(threads[i], NULL);
 }
 
 #endif

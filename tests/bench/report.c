@@ -91,22 +91,36 @@ static void read_processor(char *name, size_t size)
         fclose(file);
 }
 
+/** What stat calls the file system of the current folder, or "". */
+static void read_file_system(char *name, size_t size)
+{
+    name[0] = '\0';
+    FILE *output = popen("stat -f -c %T .", "r");
+    if (output == NULL)
+        return;
+    if (fgets(name, (int)size, output) != NULL)
+        name[strcspn(name, "\n")] = '\0';
+    pclose(output);
+}
+
 int bench_write_json(const bench_run *bench, const char *path)
 {
     struct utsname system;
-    char processor[200];
+    char processor[200], file_system[40];
     uname(&system);
     read_processor(processor, sizeof processor);
-    json_t *machine = json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "architecture", system.machine,
-                                "processor", processor, "processors",
-                                (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "memory",
-                                (json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
-                                "system", system.sysname, "release", system.release);
+    read_file_system(file_system, sizeof file_system);
+    json_t *machine = json_pack(
+        "{s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:f}", "architecture", system.machine, "processor",
+        processor, "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "memory",
+        (json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), "system", system.sysname,
+        "release", system.release, "file_system", file_system, "load", bench->load);
     json_t *versions = json_pack("{s:s, s:s, s:s}", "loaderx", lx_get_version(), "jansson",
                                  JANSSON_VERSION, "compiler", COMPILER);
-    json_t *report = json_pack("{s:o, s:o, s:i, s:O}", "machine", machine, "versions", versions,
-                               "rounds", bench->rounds, "groups", bench->groups);
-    int failed = json_dump_file(report, path, JSON_INDENT(1));
+    json_t *report = json_pack("{s:s, s:o, s:o, s:i, s:f, s:O}", "commit", bench->commit, "machine",
+                               machine, "versions", versions, "rounds", bench->rounds, "seconds",
+                               bench->seconds, "groups", bench->groups);
+    int failed = json_dump_file(report, path, JSON_INDENT(1) | JSON_REAL_PRECISION(5));
     if (failed != 0)
         fprintf(stderr, "bench: cannot write %s\n", path);
     json_decref(report);
