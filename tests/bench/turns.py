@@ -11,17 +11,16 @@ import time
 
 import numpy as np
 
-import loaderx as lx
-
 IDX_FOLDER = '/usr/share/datasets/fashion-mnist'
 ROUNDS = 7
-ROUND_SECONDS = 0.05    # minimum duration of a round of a case
 
 
 # ---- measuring
 
 class Case:
     """One way to do a job: a function that is called for each unit of work."""
+
+    shortest_round = 0.05    # seconds
 
     def __init__(self, name, run, records):
         self.name = name
@@ -39,13 +38,18 @@ class Case:
     def repeats(self):
         """Return the number of units that fill a round; also the warm-up."""
         count = 1
-        while self.time(count) < ROUND_SECONDS:
+        while self.time(count) < self.shortest_round:
             count *= 2
         return count
 
     @property
     def median(self):
         return statistics.median(self.seconds)
+
+    @property
+    def speed(self):
+        """Records a second."""
+        return self.records / self.median
 
 
 def compare(report, title, cases, rounds):
@@ -57,25 +61,48 @@ def compare(report, title, cases, rounds):
             case.seconds.append(case.time(count) / count)
     print(f'\n{title}: medians of {rounds} rounds in turn')
     print(f'{"":44}{"a batch":>12}{"least":>12}{"batches/s":>12}{"records/s":>12}{"ratio":>8}')
-    reference = cases[0].median
+    reference = cases[0].speed
     for case in cases:
         print(f'{case.name:44}{case.median * 1e6:9.1f} us{min(case.seconds) * 1e6:9.1f} us'
-              f'{1 / case.median:12,.0f}{case.records / case.median:12,.0f}'
-              f'{reference / case.median:8.2f}', flush=True)
+              f'{1 / case.median:12,.0f}{case.speed:12,.0f}'
+              f'{case.speed / reference:8.2f}', flush=True)
     report['groups'].append({
         'title': title,
         'cases': [{'name': case.name, 'records': case.records, 'median_seconds': case.median,
-                   'speed_ratio': reference / case.median, 'round_seconds': case.seconds}
+                   'speed_ratio': case.speed / reference,
+                   'round_seconds': [float(f'{one:.5g}') for one in case.seconds]}
                   for case in cases],
     })
 
 
-def new_report(rounds, **versions):
+def read_processor():
+    """What /proc/cpuinfo calls the processor, or '' where it does not say."""
+    with open('/proc/cpuinfo', encoding='utf-8') as file:
+        names = [line.partition(':')[2].strip() for line in file if line.startswith('model name')]
+    return names[0] if names else ''
+
+
+def run(*command):
+    """What the command prints, or '' if it fails."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          check=False, cwd=os.path.dirname(os.path.abspath(__file__)))
+    return done.stdout.strip()
+
+
+def new_report(rounds, folder='.', **versions):
+    """A report without results, with the keys of the reports of tests/bench/bench."""
+    import loaderx as lx
+    system = os.uname()
     return {
-        'machine': {'architecture': platform.machine(), 'processors': os.cpu_count(),
-                    'system': platform.platform()},
-        'versions': {'loaderx': lx.__version__, 'numpy': np.__version__,
-                     'python': platform.python_version(), **versions},
+        'commit': run('git', 'describe', '--always', '--dirty'),
+        'machine': {'architecture': system.machine, 'processor': read_processor(),
+                    'processors': os.cpu_count(),
+                    'memory': os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGESIZE'),
+                    'system': system.sysname, 'release': system.release,
+                    'file_system': run('stat', '-f', '-c', '%T', os.path.abspath(folder)),
+                    'load': os.getloadavg()[0]},
+        'versions': {'loaderx': lx.__version__, 'NumPy': np.__version__,
+                     'Python': platform.python_version(), **versions},
         'rounds': rounds,
         'groups': [],
     }
