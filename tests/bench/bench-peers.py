@@ -112,15 +112,21 @@ class Process(Case):
         return seconds
 
     def close(self):
+        """Let it end by itself, so that it removes its shared memory."""
+        self.signal(signal.SIGCONT)
+        self.process.stdin.close()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            pass
         self.signal(signal.SIGKILL)
         self.process.wait()
-        self.process.stdin.close()
         self.process.stdout.close()
 
 
 def start(report, name, given, folder):
     """Yield the peers that can do the row, ready and stopped; report the others."""
-    row, first = ROWS[name], None
+    row, first, expected = ROWS[name], None, None
     for key in given.peers:
         if not row.takes(PEERS[key]):
             continue
@@ -128,9 +134,9 @@ def start(report, name, given, folder):
             report['missing'].setdefault(PEERS[key].name, 'its folder was not named: --original')
             continue
         one = Process(key, name, folder, given)
-        failed = one.hello.get('failed')
-        if not failed and first and one.hello['digest'] not in (None, first.hello['digest']):
-            failed = f'it returned other records than {first.name}'
+        failed, found = one.hello.get('failed'), one.hello.get('digest')
+        if not failed and None not in (found, expected) and found != expected:
+            failed = f'it returned other records than {first}'
         if failed:
             print(f'{name}: {one.name}: {failed}', flush=True)
             only_here = f', {name}' if 'version' in one.hello else ''
@@ -138,7 +144,8 @@ def start(report, name, given, folder):
             one.close()
             continue
         report['versions'][one.name] = one.hello['version']
-        first = first or one
+        if expected is None:
+            first, expected = one.name, found
         yield one
 
 

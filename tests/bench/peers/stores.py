@@ -149,7 +149,8 @@ class Original(Peer):
         from loaderx import Loader
         from loaderx.sampler import Sampler
         sampler = Sampler(len(self.views['label']), BATCH, Sampler.Mode.CYCLIC)
-        for shard, in Loader({name: [view] for name, view in self.views.items()}, sampler):
+        streams = {name: [view] for name, view in self.views.items()}
+        for shard, in Loader(streams, sampler, workers=1):    # more would mix the epochs
             yield shard['image'], shard['label']
 
     def order(self, n):
