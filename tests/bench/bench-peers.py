@@ -143,7 +143,7 @@ def start(report, name, given, folder):
             report['missing'].setdefault(one.name + only_here, failed)
             one.close()
             continue
-        report['versions'][one.name] = one.hello['version']
+        report['versions'][PEERS[key].package or one.name] = one.hello['version']
         if expected is None:
             first, expected = one.name, found
         yield one

@@ -101,8 +101,8 @@ def new_report(rounds, folder='.', **versions):
                     'system': system.sysname, 'release': system.release,
                     'file_system': run('stat', '-f', '-c', '%T', os.path.abspath(folder)),
                     'load': os.getloadavg()[0]},
-        'versions': {'loaderx': lx.__version__, 'NumPy': np.__version__,
-                     'Python': platform.python_version(), **versions},
+        'versions': {'loaderx': lx.__version__, 'numpy': np.__version__,
+                     'python': platform.python_version(), **versions},
         'rounds': rounds,
         'groups': [],
     }

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""Makes the page and the plots of the results of the benchmarks.
+
+    python3 tests/bench/bench-page.py DIR
+
+DIR has the files that `make bench-c` and bench-peers.py write: performance-c.json,
+performance-disk.json, performance-peers.json. Beside them are written performance.md,
+performance-c.svg and performance-peers.svg. A comparison in which loaderx is not ahead needs a
+remark that says what the other does; remarks.py has them.
+"""
+
+import json
+import math
+import os
+import statistics
+import sys
+import textwrap
+from html import escape
+
+from remarks import REMARKS
+
+LEVEL = .95    # of the speed of the fastest other: from here on, we are not behind
+OURS = ('gather', 'loader', 'append', 'extend', 'the epoch', 'batches of 256', 'open', 'commit',
+        'modify')    # how the names of our cases begin
+
+PAGE = '''# Performance
+
+This page is made by `tests/bench/bench-page.py`, of files with every round that are beside it.
+Times depend on the machine, and vary by 10 to 30 % from run to run. Compare ratios, which are of
+one run: the ways to do a job take turns, A B C A B C, for {rounds} rounds or more, and results are
+medians.
+
+{machine}
+
+## The C libraries
+
+Each job is also done by a plain loop in the same program: copying from a mapping of the same file,
+or writing plain files. This reference is the first row of a job, and its speed is 1.
+
+![Speed relative to the reference](performance-c.svg)
+
+{c}
+Make the numbers again with `make bench-c`, which takes about {c_minutes} minutes. The variable
+`bench_memory` names a folder on a tmpfs with room for 6 GiB, and `bench_disk` one on a disk.
+
+## The Python package beside others
+
+Each package is alone in its process, which is stopped while another runs. It has returned the same
+records as NumPy before it is timed, except for appends of litdata and WebDataset, which can be read
+only by their loaders. The bar of a package is how many times as fast loaderx is; it points to the
+left if loaderx is slower.
+
+![How many times as fast loaderx is](performance-peers.svg)
+
+{peers}
+{missing}{versions}
+
+Make the numbers again with `python3 tests/bench/bench-peers.py --out DIR`, which takes about
+{peers_minutes} minutes; a DIR on a tmpfs is best, and `--original` names the folder of loaderx 2.8.
+Then `python3 tests/bench/bench-page.py DIR` makes this page of the files in DIR.
+'''
+
+
+# ---- reading
+
+class Case:
+    """A way to do a job: its speed, in units a second, and the times of a unit."""
+
+    def __init__(self, case):
+        units = case.get('records', 1)
+        rounds = [seconds / units for seconds in case['round_seconds']]
+        self.name = case['name']
+        self.low, self.median, self.high = statistics.quantiles(rounds, n=4, method='inclusive')
+
+    @property
+    def speed(self):
+        return 1 / self.median
+
+
+class Group:
+    """A job, and the ways to do it, of which some are ours."""
+
+    def __init__(self, group, is_ours):
+        self.title, self.unit = group['title'], group['unit']
+        self.cases = [Case(case) for case in group['cases']]
+        self.ours = [case for case in self.cases if is_ours(case.name)]
+        self.others = [case for case in self.cases if not is_ours(case.name)]
+
+    def is_behind(self):
+        return bool(self.ours and self.others) and (
+            fastest(self.ours).speed < LEVEL * fastest(self.others).speed)
+
+
+def fastest(cases):
+    return max(cases, key=lambda case: case.speed)
+
+
+def read_report(folder, name):
+    with open(os.path.join(folder, f'performance-{name}.json'), encoding='utf-8') as file:
+        return json.load(file)
+
+
+def groups_of(report, is_ours):
+    return [Group(group, is_ours) for group in report['groups'] if group.get('cases')]
+
+
+# ---- Markdown
+
+def fill(text):
+    return textwrap.fill(text, 100, break_on_hyphens=False)
+
+
+def show_time(seconds):
+    for unit, factor in (('s', 1), ('ms', 1e3), ('us', 1e6), ('ns', 1e9)):
+        if seconds * factor >= 1 or unit == 'ns':
+            return f'{seconds * factor:.3g} {unit}' if seconds * factor < 1000 else (
+                f'{seconds * factor:,.0f} {unit}')
+    raise AssertionError
+
+
+def show_ratio(ratio):
+    return f'{ratio:,.0f}' if ratio >= 100 else f'{ratio:.3g}' if ratio >= 1 else f'{ratio:.2f}'
+
+
+def make_table(groups, ratio_name, ratio):
+    lines = [f'| job | way | time | quartiles | a second | {ratio_name} |',
+             '|---|---|--:|--:|--:|--:|']
+    for group in groups:
+        for i, case in enumerate(group.cases):
+            job = f'**{group.title}**, for one {group.unit}' if i == 0 else ''
+            lines.append(f'| {job} | {case.name} | {show_time(case.median)} '
+                         f'| {show_time(case.low)} to {show_time(case.high)} '
+                         f'| {float(f"{case.speed:.3g}"):,.0f} | {ratio(group, case)} |')
+    return '\n'.join(lines) + '\n'
+
+
+def make_remarks(groups):
+    """Return the remarks on jobs at which loaderx is behind, each once; fail if one is missing."""
+    found, missing = {}, []
+    for group in filter(Group.is_behind, groups):
+        begin = max(filter(group.title.startswith, REMARKS), key=len, default=None)
+        if begin is None:
+            missing.append(group.title)
+        else:
+            found.setdefault(begin, []).append(group)
+    if missing:
+        sys.exit('remarks.py says nothing of these jobs, at which loaderx is behind:\n  ' +
+                 '\n  '.join(missing))
+    if not found:
+        return ''
+    lines = ['\nWhere loaderx is not ahead:\n']
+    for begin, behind in found.items():
+        ratios = [fastest(group.ours).speed / fastest(group.others).speed for group in behind]
+        low, high = show_ratio(min(ratios)), show_ratio(max(ratios))
+        lines.append(textwrap.fill(
+            f'- **{begin}** ({low if low == high else f"{low} to {high}"} of the fastest other '
+            f'way): {REMARKS[begin]}', 100, subsequent_indent='  '))
+    return '\n'.join(lines) + '\n'
+
+
+def describe_machine(reports):
+    machine, loads = reports[0]['machine'], [report['machine']['load'] for report in reports]
+    busy = ('was idle otherwise' if max(loads) < .5 else
+            'had other work, too, which shared the processors with both sides of a comparison')
+    return fill(f'The machine: {machine["processors"]} processors ({machine["processor"]}, '
+            f'{machine["architecture"]}), {machine["memory"] / 2**30:.0f} GiB of memory, '
+            f'{machine["system"]} {machine["release"]}, files on '
+            f'{" and ".join(dict.fromkeys(one["machine"]["file_system"] for one in reports))}. '
+            f'When the runs began, the load was '
+            f'{", ".join(f"{load:.1f}" for load in loads)}: the machine {busy}. The sources: '
+            f'{", ".join(dict.fromkeys(report["commit"] for report in reports))}.')
+
+
+# ---- SVG
+
+STYLE = '''<style>
+text { font: 12px sans-serif; fill: #333 } .title { font-weight: bold } line { stroke: #999 }
+.ahead { fill: #4a86c5 } .behind { fill: #c5864a }
+@media (prefers-color-scheme: dark) { text { fill: #ccc } }
+</style>'''
+LABEL, WIDTH, LINE = 250, 760, 16
+
+
+def make_plot(bars):
+    """Bars from 1 to their ratio on a logarithmic scale. A bar is (title, None) or (name,
+    ratio)."""
+    ratios = [ratio for _, ratio in bars if ratio]
+    low = min(math.floor(math.log10(min(ratios) * 1.001)), -1)
+    high = max(math.ceil(math.log10(max(ratios))), 1)
+
+    def place(ratio):
+        return LABEL + 10 + (WIDTH - LABEL - 70) * (math.log10(ratio) - low) / (high - low)
+
+    height = LINE * (len(bars) + 1) + 10
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}">', STYLE]
+    for power in range(low, high + 1):
+        x = place(10**power)
+        lines.append(f'<text x="{x:.0f}" y="12" text-anchor="middle">{10.0**power:g}</text>')
+        lines.append(f'<line x1="{x:.0f}" x2="{x:.0f}" y1="16" y2="{height}" '
+                     f'stroke-width="{2 if power == 0 else .5}"/>')
+    for i, (name, ratio) in enumerate(bars):
+        y = LINE * (i + 2)
+        if ratio is None:
+            lines.append(f'<text class="title" x="4" y="{y}">{escape(name)}</text>')
+            continue
+        begin, end = sorted((place(1), place(ratio)))
+        kind = 'ahead' if ratio >= LEVEL else 'behind'
+        lines.append(f'<text x="{LABEL}" y="{y}" text-anchor="end">{escape(name)}</text>'
+                     f'<rect class="{kind}" x="{begin:.1f}" y="{y - 10}" '
+                     f'width="{max(end - begin, 1):.1f}" height="11"/>'
+                     f'<text x="{end + 4:.0f}" y="{y}">{show_ratio(ratio)}</text>')
+    return '\n'.join(lines + ['</svg>']) + '\n'
+
+
+def plot_c(groups):
+    for group in groups:
+        if not group.ours:
+            continue
+        yield group.title, None
+        for case in group.ours:
+            yield case.name, case.speed / group.cases[0].speed
+
+
+def plot_peers(groups):
+    for group in groups:
+        yield group.title, None
+        for case in group.others:
+            yield case.name, fastest(group.ours).speed / case.speed
+
+
+# ---- the page
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit('usage: bench-page.py DIR')
+    folder = sys.argv[1]
+    reports = memory, disk, peers = [read_report(folder, name) for name in ('c', 'disk', 'peers')]
+    c_groups = [group for report in (memory, disk)
+                for group in groups_of(report, lambda name: name.startswith(OURS))]
+    peer_groups = groups_of(peers, lambda name: name == 'loaderx')
+    c_table = make_table(c_groups, 'speed', lambda group, case:
+                         show_ratio(case.speed / group.cases[0].speed))
+    peer_table = make_table(peer_groups, 'loaderx is faster, times', lambda group, case:
+                            show_ratio(fastest(group.ours).speed / case.speed)
+                            if group.ours else '')
+    missing = ''.join(f'- {name}: {reason}\n' for name, reason in peers['missing'].items())
+    page = PAGE.format(
+        rounds=min(report['rounds'] for report in reports), machine=describe_machine(reports),
+        c=c_table + make_remarks(c_groups), peers=peer_table + make_remarks(peer_groups),
+        c_minutes=round((memory['seconds'] + disk['seconds']) / 60),
+        peers_minutes=round(peers['seconds'] / 60),
+        missing=f'Not measured:\n\n{missing}\n' if missing else '',
+        versions=fill('Versions: ' + ', '.join(
+            f'{name} {version}' for name, version in sorted(
+                {**memory['versions'], **peers['versions']}.items())) + '.'))
+    for name, text in (('.md', page), ('-c.svg', make_plot(list(plot_c(c_groups)))),
+                       ('-peers.svg', make_plot(list(plot_peers(peer_groups))))):
+        with open(os.path.join(folder, 'performance' + name), 'w', encoding='utf-8') as file:
+            file.write(text)
+
+
+if __name__ == '__main__':
+    main()
