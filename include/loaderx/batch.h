@@ -51,6 +51,16 @@ typedef struct lx_column {
                                   values varies, the offsets are multiples of it. */
 } lx_column;
 
+/**
+ * A block of memory that the caller supplies for batches; see lx_loader_options_set_memory(). New
+ * members will be added at the end.
+ */
+typedef struct lx_memory {
+    void *data;  /**< The first byte, aligned to 64 bytes. */
+    size_t size; /**< The size in bytes. */
+    void *owner; /**< For the caller's use, for example the object to which the memory belongs. */
+} lx_memory;
+
 /** Returns the number of records. */
 LX_API uint64_t lx_batch_get_row_count(const lx_batch *batch);
 
@@ -97,6 +107,13 @@ LX_API const lx_column *lx_batch_find_column(const lx_batch *batch, const char *
  * not #LX_MISSING_MASK, or if @p position is not less than lx_batch_get_column_count().
  */
 LX_API const uint8_t *lx_batch_get_present(const lx_batch *batch, size_t position);
+
+/**
+ * Returns the block that contains the records of the column at @p position or, if their size
+ * varies, their values. NULL if the loader allocates the memory of batches itself, or if
+ * @p position is not less than lx_batch_get_column_count().
+ */
+LX_API const lx_memory *lx_batch_get_memory(const lx_batch *batch, size_t position);
 
 /**
  * Returns the result that the transform stored with lx_batch_set_result(); NULL if it did not store

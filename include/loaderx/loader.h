@@ -252,6 +252,79 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
                                                  lx_transform_function transform, void *user,
                                                  lx_error *error);
 
+/**
+ * Allocates memory for a batch. Several threads may call the function at the same time, possibly
+ * while they hold the loader's lock, so it must not call the loader.
+ *
+ * @param size    The number of bytes; never 0.
+ * @param user    The pointer that was passed to lx_loader_options_set_memory().
+ * @param memory  Receives the block: @c data, aligned to 64 bytes, and @c owner. The function must
+ *                not change @c size, which is already set.
+ * @param error   Receives the description of a failure; never NULL.
+ * @return #LX_OK on success. Otherwise, or if @c data is NULL or not aligned, the loader releases
+ *         the blocks that it keeps and tries again. If that fails, too, lx_loader_next() returns
+ *         #LX_ERR_NOMEM with the function's message.
+ */
+typedef lx_status (*lx_allocate_memory_function)(size_t size, void *user, lx_memory *memory,
+                                                 lx_error *error);
+
+/**
+ * Releases a block that lx_allocate_memory_function() returned. Any thread may call the function,
+ * even after the loader is closed: the one that drops the last reference to a batch, for example.
+ */
+typedef void (*lx_release_memory_function)(const lx_memory *memory, void *user);
+
+/**
+ * Sets the functions that allocate the memory of batches, for example memory that is pinned for
+ * copies to a GPU. The loader reads records directly into it. lx_batch_get_memory() returns the
+ * block of a column. By default, the loader allocates ordinary memory, and keeps it.
+ *
+ * A copy that a device makes from a batch must end before the batch is released, because the
+ * release allows the memory to change. With CUDA, for example:
+ *
+ * @code
+ * static lx_status allocate(size_t size, void *user, lx_memory *memory,
+ *                           lx_error *error)
+ * {
+ *     if (cudaHostAlloc(&memory->data, size, 0) == cudaSuccess)
+ *         return LX_OK;
+ *     return lx_fail(error, LX_ERR_NOMEM, "cudaHostAlloc failed");
+ * }
+ *
+ * static void release(const lx_memory *memory, void *user)
+ * {
+ *     cudaFreeHost(memory->data);
+ * }
+ *
+ * lx_loader_options_set_memory(options, allocate, release, NULL, true, NULL);
+ * ...
+ * cudaMemcpyAsync(device, column->data, column->rows * column->size,
+ *                 cudaMemcpyHostToDevice, copies);
+ * cudaEventRecord(copied, copies);
+ * ... // prepare the next step
+ * cudaEventSynchronize(copied);
+ * lx_batch_unref(batch);
+ * @endcode
+ *
+ * @param[in]  options   The options.
+ * @param[in]  allocate  Allocates a block; NULL restores the default.
+ * @param[in]  release   Releases a block; NULL if, and only if, @p allocate is NULL.
+ * @param[in]  user      The pointer that is passed to both functions. It must stay valid until the
+ *                       loader is closed and its last batch is released.
+ * @param[in]  keep      Whether the loader keeps the blocks of released batches, and fills them
+ *                       again. If false, it releases the blocks of a batch together with the batch,
+ *                       and allocates others for the next batch. Choose this if the allocator knows
+ *                       better when a block can be used again, as torch's does.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  Only one of the functions is NULL, or @p options is NULL.
+ */
+LX_API lx_status lx_loader_options_set_memory(lx_loader_options *options,
+                                              lx_allocate_memory_function allocate,
+                                              lx_release_memory_function release, void *user,
+                                              bool keep, lx_error *error);
+
 /** @} */
 
 /**

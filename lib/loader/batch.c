@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/batch.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -99,7 +98,8 @@ void lx__layout_free(lx__layout *layout)
 
 /* ---- pool of batches */
 
-lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, size_t idle_max,
+lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout,
+                             const lx__memory_functions *memory, size_t idle_max,
                              lx__batch_pool **batch_pool, lx_error *error)
 {
     lx__batch_pool *made = lx__alloc_array(1, sizeof *made);
@@ -110,6 +110,7 @@ lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, size_t i
     atomic_init(&made->references, 1);
     pthread_mutex_init(&made->mutex, NULL);
     made->layout = *layout;
+    made->memory = *memory;
     made->idle_max = idle_max;
     lx__executor_hold(executor);
     made->executor = executor;
@@ -128,11 +129,23 @@ static void count_bytes(lx__batch_pool *batch_pool, size_t before, size_t after)
                               memory_order_relaxed);
 }
 
+static void release_block(lx__batch_pool *batch_pool, lx_memory *block)
+{
+    const lx__memory_functions *memory = &batch_pool->memory;
+    if (block->data == NULL)
+        return;
+    count_bytes(batch_pool, block->size, 0);
+    if (memory->release != NULL)
+        memory->release(block, memory->user);
+    else
+        lx__pages_free(block->data, block->size);
+    *block = (lx_memory){.data = NULL};
+}
+
 static void free_batch(lx__batch_pool *batch_pool, lx_batch *batch)
 {
-    count_bytes(batch_pool, batch->capacity + batch->values_capacity, 0);
-    lx__pages_free(batch->data, batch->capacity);
-    lx__pages_free(batch->values, batch->values_capacity);
+    release_block(batch_pool, &batch->block);
+    release_block(batch_pool, &batch->values);
     lx__free(batch->columns);
     lx__free(batch->targets);
     lx__free(batch);
@@ -220,6 +233,10 @@ static lx_batch *take_idle(lx__batch_pool *batch_pool)
 /** Makes @p batch idle, or frees it if enough batches are idle. */
 static void put_idle(lx__batch_pool *batch_pool, lx_batch *batch)
 {
+    if (!batch_pool->memory.keep) {
+        release_block(batch_pool, &batch->block);
+        release_block(batch_pool, &batch->values);
+    }
     pthread_mutex_lock(&batch_pool->mutex);
     bool kept = batch_pool->idle_count < batch_pool->idle_max;
     if (kept) {
@@ -232,25 +249,64 @@ static void put_idle(lx__batch_pool *batch_pool, lx_batch *batch)
         free_batch(batch_pool, batch);
 }
 
+/** Allocates block->size bytes with the caller's function. */
+static lx_status call_allocate(const lx__memory_functions *memory, lx_memory *block,
+                               lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    size_t size = block->size;
+    lx_status status = memory->allocate(size, memory->user, block, &why);
+    status = lx__error_return(&why, status, "allocate");
+    block->size = size;
+    if (status == LX_OK && block->data != NULL && (uintptr_t)block->data % COLUMN_ALIGN == 0)
+        return LX_OK;
+    if (status == LX_OK) {
+        lx_fail(&why, LX_ERR_NOMEM,
+                "the function that allocates a loader's memory must return memory that is aligned "
+                "to %d bytes, not %p",
+                COLUMN_ALIGN, block->data);
+        if (block->data != NULL)
+            memory->release(block, memory->user);
+    }
+    why.status = LX_ERR_NOMEM;
+    lx__error_propagate(error, &why);
+    return LX_ERR_NOMEM;
+}
+
+/** Allocates block->size bytes. */
+static lx_status allocate_block(const lx__memory_functions *memory, lx_memory *block,
+                                lx_error *error)
+{
+    if (memory->allocate != NULL)
+        return call_allocate(memory, block, error);
+    block->data = lx__pages_alloc(block->size);
+    if (block->data != NULL)
+        return LX_OK;
+    return lx_fail(error, LX_ERR_NOMEM,
+                   "not enough memory for a batch of %zu bytes: release batches that are no longer "
+                   "used, or use smaller batches or fewer of them",
+                   block->size);
+}
+
 /** Replaces a block of a batch's memory with @p size bytes; when out of memory, frees the idle
  * batches and retries. */
-static lx_status grow(lx__batch_pool *batch_pool, uint8_t **data, size_t *capacity, uint64_t size,
-                      lx_error *error)
+static lx_status grow(lx__batch_pool *batch_pool, lx_memory *block, uint64_t size, lx_error *error)
 {
-    count_bytes(batch_pool, *capacity, 0);
-    lx__pages_free(*data, *capacity);
-    *capacity = 0;
-    *data = lx__pages_alloc((size_t)size);
-    if (*data == NULL && drop_idle(batch_pool, false))
-        *data = lx__pages_alloc((size_t)size);
-    if (*data == NULL)
-        return lx_fail(error, LX_ERR_NOMEM,
-                       "not enough memory for a batch of %" PRIu64
-                       " bytes: release batches that are no longer used, or use smaller batches or "
-                       "fewer of them",
-                       size);
-    *capacity = (size_t)size;
-    count_bytes(batch_pool, 0, *capacity);
+    lx_error why = LX_ERROR_INIT;
+    lx_memory made = {.size = (size_t)size};
+    release_block(batch_pool, block);
+    lx_status status = allocate_block(&batch_pool->memory, &made, &why);
+    if (status != LX_OK && drop_idle(batch_pool, false)) {
+        lx_error_clear(&why);
+        made = (lx_memory){.size = (size_t)size};
+        status = allocate_block(&batch_pool->memory, &made, &why);
+    }
+    if (status != LX_OK) {
+        lx__error_propagate(error, &why);
+        return status;
+    }
+    *block = made;
+    count_bytes(batch_pool, 0, block->size);
     atomic_fetch_add_explicit(&batch_pool->blocks, 1, memory_order_relaxed);
     return LX_OK;
 }
@@ -275,10 +331,10 @@ lx_status lx__batch_reserve(lx_batch *batch, uint64_t bytes, lx_error *error)
                        "the values of a batch have too many bytes: use a smaller batch_size, or "
                        "select fewer columns");
     estimate_values(batch_pool, bytes);
-    if (batch->values_capacity >= bytes && batch->values != NULL)
+    if (batch->values.data != NULL && batch->values.size >= bytes)
         return LX_OK;
     uint64_t slack = bytes / 8 + 1; /* so that slightly larger batches need no new memory */
-    return grow(batch_pool, &batch->values, &batch->values_capacity, bytes + slack, error);
+    return grow(batch_pool, &batch->values, bytes + slack, error);
 }
 
 lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_t position,
@@ -292,8 +348,8 @@ lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_
     lx_batch *taken = take_idle(batch_pool);
     if (taken == NULL)
         status = new_batch(batch_pool, &taken, error);
-    if (status == LX_OK && taken->capacity < layout->bytes) {
-        status = grow(batch_pool, &taken->data, &taken->capacity, layout->bytes, error);
+    if (status == LX_OK && taken->block.size < layout->bytes) {
+        status = grow(batch_pool, &taken->block, layout->bytes, error);
         if (status != LX_OK)
             free_batch(batch_pool, taken);
     }
@@ -305,10 +361,10 @@ lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_
     taken->real = rows;
     taken->damaged = 0;
     taken->position = position;
-    taken->indices = (uint64_t *)(void *)(taken->data + layout->indices_start);
+    taken->indices = (uint64_t *)(void *)lx__batch_at(taken, layout->indices_start);
     for (size_t i = 0; i < layout->count; i++) {
         lx_column *column = &taken->columns[i];
-        uint8_t *start = taken->data + layout->starts[i];
+        uint8_t *start = lx__batch_at(taken, layout->starts[i]);
         bool varying = column->size == LX_NONE;
         column->data = varying ? NULL : start;
         column->offsets = varying ? (const uint64_t *)(void *)start : NULL;
@@ -380,8 +436,16 @@ const uint8_t *lx_batch_get_present(const lx_batch *batch, size_t position)
 {
     const lx__layout *layout = &batch->batch_pool->layout;
     return position < layout->count && layout->missing[position].policy == LX_MISSING_MASK
-               ? batch->data + layout->missing[position].start
+               ? lx__batch_at(batch, layout->missing[position].start)
                : NULL;
+}
+
+const lx_memory *lx_batch_get_memory(const lx_batch *batch, size_t position)
+{
+    const lx__batch_pool *batch_pool = batch->batch_pool;
+    if (position >= batch_pool->layout.count || batch_pool->memory.allocate == NULL)
+        return NULL;
+    return batch->columns[position].size == LX_NONE ? &batch->values : &batch->block;
 }
 
 void *lx_batch_get_result(const lx_batch *batch)

@@ -4,7 +4,8 @@
  * @brief Batches, and the pool that they are taken from and returned to.
  *
  * The batch pool outlives its loader: each batch in use holds a reference. A released batch keeps
- * its memory while it is idle, and the batch released last is taken first. A warm loader therefore
+ * its memory while it is idle, unless the allocator of the caller reuses memory itself, and the
+ * batch released last is taken first. A warm loader therefore
  * neither allocates memory nor causes page faults. The memory of a batch is not touched before the
  * batch is filled, so its pages are allocated on the NUMA node of the thread that fills them first.
  *
@@ -47,9 +48,18 @@ typedef struct lx__layout {
     bool varying;                /**< Whether a column's records vary in size. */
 } lx__layout;
 
+/** How to allocate the memory of batches. */
+typedef struct lx__memory_functions {
+    lx_allocate_memory_function allocate; /**< NULL: lx__pages_alloc(). */
+    lx_release_memory_function release;
+    void *user;
+    bool keep; /**< Whether an idle batch keeps its memory. */
+} lx__memory_functions;
+
 typedef struct lx__batch_pool {
     atomic_size_t references; /**< One for the loader, and one for each batch in use. */
     lx__layout layout;
+    lx__memory_functions memory;
     lx_executor *executor;             /**< Kept alive by a hold. */
     _Atomic(uint64_t) blocks;          /**< Number of blocks mapped so far. */
     _Atomic(uint64_t) block_bytes;     /**< Total size, in bytes, of the blocks that are currently
@@ -65,11 +75,10 @@ typedef struct lx__batch_pool {
 struct lx_batch {
     atomic_size_t references;
     lx__batch_pool *batch_pool;
-    lx_batch *next;  /**< Next batch in the pool's list of idle batches. */
-    uint8_t *data;   /**< Aligned to a page, and to 2 MiB if large enough. */
-    size_t capacity; /**< Number of bytes at @a data. */
-    uint8_t *values; /**< The values of columns whose records vary in size, aligned like @a data. */
-    size_t values_capacity;
+    lx_batch *next;   /**< Next batch in the pool's list of idle batches. */
+    lx_memory block;  /**< Without a caller's allocator, aligned to a page, and to 2 MiB if large
+                           enough. */
+    lx_memory values; /**< The values of columns whose records vary in size. */
     uint64_t rows;
     uint64_t real;    /**< Number of rows, from the first on, that are not padding. */
     uint64_t damaged; /**< Number of records skipped or filled with zeros. */
@@ -96,10 +105,12 @@ void lx__layout_free(lx__layout *layout);
 /**
  * Creates a batch pool. Takes ownership of @p layout, even on failure.
  *
- * @param idle_max  Maximum number of idle batches that keep their memory. A batch that is released
- *                  while that many are idle is freed.
+ * @param memory    How to allocate the memory of batches.
+ * @param idle_max  Maximum number of idle batches. A batch that is released while that many are
+ *                  idle is freed.
  */
-lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout, size_t idle_max,
+lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout,
+                             const lx__memory_functions *memory, size_t idle_max,
                              lx__batch_pool **batch_pool, lx_error *error);
 
 /** Frees the idle batches; batches in use stay valid, and are freed when they are released. */
@@ -116,6 +127,12 @@ lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_
 
 /** Makes room for @p bytes of values in @p batch. Their former contents are lost. */
 lx_status lx__batch_reserve(lx_batch *batch, uint64_t bytes, lx_error *error);
+
+/** Returns the address of the byte at offset @p start of a batch's memory. */
+static inline uint8_t *lx__batch_at(const lx_batch *batch, uint64_t start)
+{
+    return (uint8_t *)batch->block.data + start;
+}
 
 /** Changes the number of records of a batch; the number must not exceed the maximum in the
  * layout. */

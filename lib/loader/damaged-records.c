@@ -79,7 +79,7 @@ static void move_record(lx_batch *batch, uint64_t from, uint64_t to)
     batch->indices[to] = batch->indices[from];
     for (size_t i = 0; i < layout->count; i++) {
         size_t size = (size_t)batch->columns[i].size;
-        uint8_t *data = batch->data + layout->starts[i];
+        uint8_t *data = lx__batch_at(batch, layout->starts[i]);
         if (size != 0 && batch->columns[i].size != LX_NONE)
             memcpy(data + to * size, data + from * size, size);
     }

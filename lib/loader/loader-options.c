@@ -10,8 +10,11 @@
 #include "loader/missing-values.h"
 #include "sampler/core/rank-slice.h"
 
-const lx_loader_options lx__loader_defaults = {
-    .batch_size = 1, .world = 1, .epochs = 1, .prefetch_bytes = (uint64_t)64 << 20};
+const lx_loader_options lx__loader_defaults = {.batch_size = 1,
+                                               .world = 1,
+                                               .epochs = 1,
+                                               .prefetch_bytes = (uint64_t)64 << 20,
+                                               .memory = {.keep = true}};
 
 lx_loader_options *lx_loader_options_new(void)
 {
@@ -217,5 +220,19 @@ lx_status lx_loader_options_set_transform(lx_loader_options *options,
         return lx__fail_null(error, "options");
     options->transform = transform;
     options->transform_user = user;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_memory(lx_loader_options *options,
+                                       lx_allocate_memory_function allocate,
+                                       lx_release_memory_function release, void *user, bool keep,
+                                       lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if ((allocate == NULL) != (release == NULL))
+        return lx__fail_null(error, allocate == NULL ? "allocate" : "release");
+    options->memory = allocate != NULL ? (lx__memory_functions){allocate, release, user, keep}
+                                       : lx__loader_defaults.memory;
     return LX_OK;
 }

@@ -8,6 +8,8 @@
 
 #include <loaderx/loader.h>
 
+#include "loader/batch.h"
+
 /** What to do with the missing values of a column. */
 typedef struct lx__missing_rule {
     char *column; /**< Owned; NULL: every column that has no rule of its own. */
@@ -44,6 +46,7 @@ struct lx_loader_options {
     size_t missing_count;
     lx_transform_function transform;
     void *transform_user;
+    lx__memory_functions memory;
 };
 
 extern const lx_loader_options lx__loader_defaults;

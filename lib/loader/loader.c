@@ -75,7 +75,8 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
     loader->pipeline.read_ahead = &loader->read_ahead;
     /* Enough for the batches in flight and two that the consumer may hold. */
     size_t idle_max = loader->pipeline.depth + 2;
-    status = lx__batch_pool_new(loader->executor, &layout, idle_max, &loader->batch_pool, error);
+    status = lx__batch_pool_new(loader->executor, &layout, &options->memory, idle_max,
+                                &loader->batch_pool, error);
     if (status == LX_OK)
         lx__read_ahead_open(&loader->read_ahead, &loader->batch_pool->layout, loader->order,
                             &loader->schedule);

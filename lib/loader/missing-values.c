@@ -247,11 +247,11 @@ static lx_status apply_column(lx_source *source, lx_batch *batch, size_t i, lx_e
     column_values values = {source, layout->positions[i], batch->indices, batch->rows};
     if (column->policy == LX_MISSING_MASK)
         return lx__source_mark_present(source, values.position, values.indices, (size_t)batch->rows,
-                                       batch->data + column->start, error);
+                                       lx__batch_at(batch, column->start), error);
     if (!lx__source_may_be_missing(source, values.position))
         return LX_OK;
     if (column->value != NULL) {
-        replacement with = {batch->data + layout->starts[i], (size_t)batch->columns[i].size,
+        replacement with = {lx__batch_at(batch, layout->starts[i]), (size_t)batch->columns[i].size,
                             column->value};
         return each_missing(&values, replace, &with, error);
     }

@@ -18,7 +18,7 @@ static bool varies(const lx_batch *batch, size_t i)
 /** The offsets of a column, which belong to the batch. */
 static uint64_t *offsets_of(const lx_batch *batch, size_t i)
 {
-    return (uint64_t *)(void *)(batch->data + batch->batch_pool->layout.starts[i]);
+    return (uint64_t *)(void *)lx__batch_at(batch, batch->batch_pool->layout.starts[i]);
 }
 
 /** Makes room for the values of all columns, whose offsets are known, and places the columns. */
@@ -37,7 +37,7 @@ static lx_status place_columns(lx_batch *batch, lx_error *error)
     for (size_t i = 0; i < layout->count; i++) {
         if (!varies(batch, i))
             continue;
-        batch->columns[i].data = batch->values + start;
+        batch->columns[i].data = (uint8_t *)batch->values.data + start;
         start = lx__align_up(start + offsets_of(batch, i)[batch->rows], VALUES_ALIGN);
     }
     return LX_OK;

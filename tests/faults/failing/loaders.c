@@ -3,6 +3,7 @@
 #include "scenario.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <loaderx/loader.h>
@@ -194,6 +195,22 @@ static lx_status look_at(lx_batch *batch, void *user, lx_error *error)
     return lx_batch_get_row_count(batch) == BATCH ? LX_OK : LX_ERR_CALLBACK;
 }
 
+static lx_status map_memory(size_t size, void *user, lx_memory *memory, lx_error *error)
+{
+    (void)user;
+    void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED)
+        return lx_fail(error, LX_ERR_NOMEM, "no memory is left");
+    memory->data = data;
+    return LX_OK;
+}
+
+static void unmap_memory(const lx_memory *memory, void *user)
+{
+    (void)user;
+    munmap(memory->data, memory->size);
+}
+
 static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threads)
 {
     static const char *const fields[] = {"image", "label"};
@@ -215,6 +232,9 @@ static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threa
                                                                   &run->error))) ||
         !TRY(run, lx_loader_options_set_transform(options, threads != 0 ? look_at : NULL, NULL,
                                                   &run->error)) ||
+        !TRY(run, lx_loader_options_set_memory(options, threads != 0 ? map_memory : NULL,
+                                               threads != 0 ? unmap_memory : NULL, NULL, false,
+                                               &run->error)) ||
         (dataset && !TRY(run, lx_loader_options_set_columns(options, fields, 2, &run->error))) ||
         !TRY(run, lx_loader_open(source, options, &loader, &run->error)))
         loader = NULL;

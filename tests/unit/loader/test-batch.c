@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include "../scarce.h"
-#include "loaders.h"
+#include "loader/loader-private.h"
+#include "supply.h"
 
 /** A ring over @p numbers for batches of @p rows; its layout holds the source. */
 static lx__batch_pool *make_ring(lx_executor *executor, struct numbers *numbers,
@@ -16,7 +17,8 @@ static lx__batch_pool *make_ring(lx_executor *executor, struct numbers *numbers,
     lx__batch_pool *batch_pool;
     unit_ok(lx__layout_init(&layout, source, fields, field_count, rows, &error));
     lx_source_unref(source);
-    unit_ok(lx__batch_pool_new(executor, &layout, 8, &batch_pool, &error));
+    unit_ok(
+        lx__batch_pool_new(executor, &layout, &lx__loader_defaults.memory, 8, &batch_pool, &error));
     return batch_pool;
 }
 
@@ -43,9 +45,10 @@ START_TEST(aligns_and_separates_columns)
         ck_assert_uint_eq((uintptr_t)indices % 64, 0);
         ck_assert((uint8_t *)label->data + 7 * 8 <= (uint8_t *)image->data);
         ck_assert((uint8_t *)image->data + 7 * width <= indices);
-        ck_assert_uint_ge(batch->capacity, (size_t)(indices - batch->data) + 7 * sizeof(uint64_t));
-        ck_assert_uint_eq(batch->capacity, batch_pool->layout.bytes);
-        memset(batch->data, 0xff, batch_pool->layout.bytes);
+        ck_assert_uint_ge(batch->block.size,
+                          (size_t)(indices - lx__batch_at(batch, 0)) + 7 * sizeof(uint64_t));
+        ck_assert_uint_eq(batch->block.size, batch_pool->layout.bytes);
+        memset(batch->block.data, 0xff, batch_pool->layout.bytes);
         ck_assert_uint_eq(label->size, 8);
         ck_assert_uint_eq(image->size, width);
         ck_assert_uint_eq(image->ndim, 1);
@@ -81,13 +84,13 @@ START_TEST(reuses_released_batches)
     struct numbers numbers = {.length = 9, .width = 4000};
     lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
     lx_batch *first = take_batch(batch_pool, 7, 0);
-    uint8_t *data = first->data;
+    uint8_t *data = first->block.data;
     lx_batch_unref(first);
     scarce_begin(0); /* a warm ring allocates nothing */
     for (int i = 0; i < 100; i++) {
         lx_batch *batch = take_batch(batch_pool, 7, 0);
         ck_assert_ptr_eq(batch, first);
-        ck_assert_ptr_eq(batch->data, data);
+        ck_assert_ptr_eq(batch->block.data, data);
         lx_batch_unref(batch);
     }
     ck_assert_uint_eq(batch_pool->blocks, 1);
@@ -228,7 +231,7 @@ START_TEST(a_ring_stays_usable_after_a_failed_allocation)
         status = lx__batch_pool_take(batch_pool, 7, 0, &batch, &error);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
     }
-    memset(batch->data, 1, batch_pool->layout.bytes);
+    memset(batch->block.data, 1, batch_pool->layout.bytes);
     lx_batch_unref(batch);
     lx__batch_pool_close(batch_pool);
     lx_executor_close(executor);
@@ -315,8 +318,8 @@ START_TEST(an_idle_batch_grows)
     lx_batch_unref(take_batch(batch_pool, 7, 0));
     batch_pool->layout.bytes *= 3;
     lx_batch *batch = take_batch(batch_pool, 7, 0);
-    ck_assert_uint_ge(batch->capacity, batch_pool->layout.bytes);
-    memset(batch->data, 1, batch_pool->layout.bytes);
+    ck_assert_uint_ge(batch->block.size, batch_pool->layout.bytes);
+    memset(batch->block.data, 1, batch_pool->layout.bytes);
     ck_assert_uint_eq(batch_pool->block_bytes, batch_pool->layout.bytes);
     lx_batch_unref(batch);
     lx__batch_pool_close(batch_pool);
@@ -356,7 +359,7 @@ START_TEST(batch_pool_and_executor_end_in_any_order)
         struct numbers numbers = {.length = 9, .width = 4000};
         lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
         lx_batch *idle = take_batch(batch_pool, 7, 0), *used = take_batch(batch_pool, 7, 0);
-        memset(used->data, 7, batch_pool->layout.bytes);
+        memset(used->block.data, 7, batch_pool->layout.bytes);
         lx_batch_unref(idle);
         for (const char *at = orders[order]; *at != '\0'; at++) {
             if (*at == 'b')
@@ -378,7 +381,7 @@ START_TEST(a_child_does_not_touch_the_batch_pool)
     struct numbers numbers = {.length = 9, .width = 4000};
     lx__batch_pool *batch_pool = make_ring(executor, &numbers, NULL, 0, 7);
     lx_batch *batch = take_batch(batch_pool, 7, 0);
-    uint8_t *data = batch->data;
+    uint8_t *data = batch->block.data;
     data[0] = 5;
     pthread_mutex_lock(&batch_pool->mutex); /* as by another thread at the moment of the fork */
     if (unit_in_child()) {
@@ -396,9 +399,125 @@ START_TEST(a_child_does_not_touch_the_batch_pool)
 }
 END_TEST
 
+/** With any configuration, the batches are those of a loader with memory of its own. */
+START_TEST(fills_memory_of_the_caller)
+{
+    struct numbers numbers = {.length = 1000, .width = 3000};
+    lx_source *source = numbers_source(&numbers);
+    for (unsigned way = 0; way < 8; way++) {
+        struct supply supply = {0};
+        struct setup setup = {.batch_size = 60, .threads = way % 2 * 2, .epochs = 2};
+        bool keep = way / 2 % 2;
+        lx_loader *own = open_loader(source, setup), *loader;
+        loader = open_supplied(source, setup, &supply, keep);
+        lx_batch *batch, *last = NULL;
+        unsigned count = 0;
+        while ((batch = next_batch(loader)) != NULL) {
+            lx_batch *same = next_batch(own);
+            count++;
+            check_numbers(batch);
+            ck_assert_uint_eq(add_digest(0, batch), add_digest(0, same));
+            ck_assert(is_supplied(batch, 0, lx_batch_get_row_count(batch) * 8));
+            ck_assert(is_supplied(batch, 1, lx_batch_get_row_count(batch) * 3000));
+            ck_assert_ptr_null(lx_batch_get_memory(batch, 2));
+            ck_assert_ptr_null(lx_batch_get_memory(same, 0));
+            lx_batch_unref(same);
+            lx_batch_unref(last); /* the consumer holds two batches */
+            last = batch;
+        }
+        if (keep)
+            ck_assert_uint_le(supply.allocated, loader->pipeline.depth + 2);
+        else
+            ck_assert_uint_eq(supply.allocated, count);
+        lx_loader_close(own);
+        lx_loader_close(loader);
+        ck_assert_uint_eq(supply.released, supply.allocated - 1);
+        check_numbers(last); /* the batch outlives its loader */
+        lx_batch_unref(last);
+        ck_assert_uint_eq(supply.released, supply.allocated);
+    }
+    lx_source_unref(source);
+}
+END_TEST
+
+START_TEST(a_released_batch_gives_its_memory_back_at_once)
+{
+    struct numbers numbers = {.length = 100, .width = 10};
+    struct supply supply = {0};
+    lx_source *source = numbers_source(&numbers);
+    lx_loader *loader = open_supplied(source, (struct setup){.batch_size = 10}, &supply, false);
+    lx_batch *batch = next_batch(loader);
+    lx_loader_stats stats;
+    lx_loader_get_stats(loader, &stats);
+    ck_assert_uint_eq(stats.block_bytes, loader->batch_pool->layout.bytes);
+    lx_batch_unref(batch);
+    ck_assert_uint_eq(supply.released, 1);
+    lx_loader_get_stats(loader, &stats);
+    ck_assert_uint_eq(stats.block_bytes, 0);
+    ck_assert_uint_eq(stats.blocks, 1);
+    lx_loader_close(loader);
+    ck_assert_uint_eq(supply.released, 1);
+    lx_source_unref(source);
+}
+END_TEST
+
+/** When the function fails, the loader releases idle blocks, and the next call tries again. */
+START_TEST(a_failed_allocation_by_the_caller_loses_no_batch)
+{
+    static const lx_status statuses[] = {LX_ERR_NOMEM, LX_ERR_CALLBACK, LX_ERR_TIMEOUT,
+                                         LX_ERR_FORKED};
+    struct numbers numbers = {.length = 40, .width = 10};
+    lx_source *source = numbers_source(&numbers);
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        struct supply supply = {.limit = 2, .status = statuses[i]};
+        lx_error error = LX_ERROR_INIT;
+        lx_loader *loader = open_supplied(source, (struct setup){.batch_size = 10}, &supply, true);
+        lx_batch *one = next_batch(loader), *two = next_batch(loader), *batch;
+        ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_NOMEM);
+        ck_assert_str_eq(error.message, "the supply is exhausted");
+        ck_assert_int_eq(error.status, LX_ERR_NOMEM);
+        lx_batch_unref(one);
+        lx_batch_unref(two);
+        batch = next_batch(loader); /* has the memory of an idle batch */
+        ck_assert_uint_eq(lx_batch_get_position(batch), 20);
+        check_numbers(batch);
+        loader->batch_pool->layout.bytes *= 2; /* more than the idle batch has */
+        lx_error_clear(&error);
+        ck_assert_int_eq(lx_loader_next(loader, &one, &error), LX_ERR_NOMEM);
+        ck_assert_uint_eq(supply.released, 1); /* it was released before the second attempt */
+        lx_batch_unref(batch);
+        lx_loader_close(loader);
+        ck_assert_uint_eq(supply.released, 2);
+    }
+    lx_source_unref(source);
+}
+END_TEST
+
+START_TEST(refuses_memory_that_is_not_aligned)
+{
+    struct numbers numbers = {.length = 40, .width = 10};
+    struct supply supply = {.offset = 1};
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source = numbers_source(&numbers);
+    lx_loader *loader = open_supplied(source, (struct setup){.batch_size = 10}, &supply, true);
+    lx_batch *batch;
+    ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_NOMEM);
+    ck_assert_ptr_nonnull(strstr(error.message, "aligned to 64 bytes"));
+    ck_assert_uint_eq(supply.released, 1);
+    supply.offset = 0;
+    batch = next_batch(loader);
+    ck_assert_uint_eq(lx_batch_get_position(batch), 0);
+    lx_batch_unref(batch);
+    lx_loader_close(loader);
+    lx_source_unref(source);
+}
+END_TEST
+
 UNIT_MAIN("loader/batch", aligns_and_separates_columns, a_short_batch_reports_its_rows,
           reuses_released_batches, a_batch_outlives_ring_and_executor, a_result_is_released_once,
           releases_results_of_undelivered_batches, a_failed_layout_leaks_nothing,
           a_ring_stays_usable_after_a_failed_allocation, any_thread_can_release,
           frees_surplus_batches, an_idle_batch_grows, frees_idle_batches_when_memory_is_short,
-          batch_pool_and_executor_end_in_any_order, a_child_does_not_touch_the_batch_pool)
+          batch_pool_and_executor_end_in_any_order, a_child_does_not_touch_the_batch_pool,
+          fills_memory_of_the_caller, a_released_batch_gives_its_memory_back_at_once,
+          a_failed_allocation_by_the_caller_loses_no_batch, refuses_memory_that_is_not_aligned)

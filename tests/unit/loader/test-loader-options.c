@@ -2,7 +2,7 @@
 #include "loader/loader-options.h"
 
 #include "../scarce.h"
-#include "loaders.h"
+#include "supply.h"
 #include "sampler/core/order.h"
 
 START_TEST(the_defaults_are_those_of_the_header)
@@ -72,12 +72,24 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_loader_options_set_executor(NULL, NULL, &error), "options");
     unit_refuses_null(lx_loader_options_set_prefetch_bytes(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_transform(NULL, NULL, NULL, &error), "options");
+    unit_refuses_null(lx_loader_options_set_memory(NULL, NULL, NULL, NULL, true, &error),
+                      "options");
     lx_loader_options *options = lx_loader_options_new();
     unit_ok(lx_loader_options_set_columns(options, names, 1, &error));
     unit_refuses_null(lx_loader_options_set_columns(options, names, 2, &error), "name");
     unit_refuses_null(lx_loader_options_set_columns(options, NULL, 1, &error), "name");
     ck_assert_uint_eq(options->field_count, 1);
     unit_ok(lx_loader_options_set_columns(options, NULL, 0, &error));
+    unit_refuses_null(
+        lx_loader_options_set_memory(options, NULL, supply_release, NULL, true, &error),
+        "allocate");
+    unit_refuses_null(
+        lx_loader_options_set_memory(options, supply_allocate, NULL, NULL, true, &error),
+        "release");
+    unit_ok(lx_loader_options_set_memory(options, supply_allocate, supply_release, NULL, false,
+                                         &error));
+    unit_ok(lx_loader_options_set_memory(options, NULL, NULL, NULL, false, &error));
+    ck_assert(options->memory.allocate == NULL && options->memory.keep);
     lx_loader_options_free(options);
 }
 END_TEST

@@ -4,7 +4,7 @@
 
 #include "../sampler/orders.h"
 #include "../scratch.h"
-#include "loaders.h"
+#include "supply.h"
 
 /** A note consists of items of three numbers of 2 bytes. */
 #define ITEM 6
@@ -153,6 +153,18 @@ static struct setup any_setup(uint64_t *state, lx_order *order)
                           .field_count = random_next(state) % 4};
 }
 
+static bool all_supplied(const lx_batch *batch)
+{
+    uint64_t rows = lx_batch_get_row_count(batch);
+    bool all = true;
+    for (size_t i = 0; i < lx_batch_get_column_count(batch); i++) {
+        const lx_column *column = lx_batch_get_column(batch, i);
+        bool varies = column->offsets != NULL;
+        all = all && is_supplied(batch, i, varies ? column->offsets[rows] : rows * column->size);
+    }
+    return all;
+}
+
 START_TEST(any_configuration_returns_the_bytes_of_its_records)
 {
     uint64_t state = 3;
@@ -161,16 +173,21 @@ START_TEST(any_configuration_returns_the_bytes_of_its_records)
                               .most = random_next(&state) % 3000};
         lx_order *order = make_order("shuffle", texts.length, 1, 0);
         lx_source *source = texts_source(&texts);
-        lx_loader *loader = open_loader(source, any_setup(&state, order));
+        struct supply supply = {0}; /* of the memory of every other loader */
+        struct setup setup = any_setup(&state, order);
+        lx_loader *loader = round % 2 == 0 ? open_loader(source, setup)
+                                           : open_supplied(source, setup, &supply, round % 4 == 1);
         lx_loader_stats stats;
         uint64_t rows = 0;
         for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
             check_batch(&texts, batch);
+            ck_assert(round % 2 == 0 || all_supplied(batch));
             rows += lx_batch_get_row_count(batch);
         }
         lx_loader_get_stats(loader, &stats);
         ck_assert_uint_eq(stats.records, rows);
         lx_loader_close(loader);
+        ck_assert_uint_eq(supply.released, supply.allocated);
         lx_source_unref(source);
         lx_order_unref(order);
     }
