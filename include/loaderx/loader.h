@@ -537,6 +537,16 @@ LX_API lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size
                                 lx_error *error);
 
 /**
+ * Writes the state that lx_loader_save() would write at @p position. A program that holds batches
+ * that it has not used yet, for example because it copies them to a device in advance, can save a
+ * state that does not count them: lx_batch_get_position() returns the position of the first one.
+ *
+ * @return Any status that lx_loader_save() returns.
+ */
+LX_API lx_status lx_loader_save_at(const lx_loader *loader, uint64_t position, char *text,
+                                   size_t size, size_t *length, lx_error *error);
+
+/**
  * Moves to the position of a saved state. The batch size, the world and the number of threads may
  * differ from those of the loader that saved the state. The cost does not depend on the position.
  *

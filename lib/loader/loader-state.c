@@ -13,14 +13,14 @@
 #define WHAT "loader"
 
 /** Makes a state. Restoring ignores the options in it, which are informational. */
-static lx_status make_state(const lx_loader *loader, json_t **state, lx_error *error)
+static lx_status make_state(const lx_loader *loader, uint64_t position, json_t **state,
+                            lx_error *error)
 {
     json_t *datasets;
     lx_status status = lx__dataset_states_new(loader->source, &datasets, error);
     if (status != LX_OK)
         return status;
     json_t *made = lx__state_new(WHAT, STATE_VERSION);
-    uint64_t position = atomic_load_explicit(&loader->position, memory_order_relaxed);
     int failed = json_object_set_new(made, "position", lx__state_number(position));
     failed |= json_object_set_new(made, "order", lx__order_to_json(loader->order));
     failed |= json_object_set_new(made, "source", lx__source_to_json(loader->source));
@@ -38,20 +38,27 @@ static lx_status make_state(const lx_loader *loader, json_t **state, lx_error *e
     return lx__fail_memory(error, "a state");
 }
 
-lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size, size_t *length,
-                         lx_error *error)
+lx_status lx_loader_save_at(const lx_loader *loader, uint64_t position, char *text, size_t size,
+                            size_t *length, lx_error *error)
 {
     if (loader == NULL)
         return lx__fail_null(error, "loader");
     if (text == NULL && size != 0)
         return lx__fail_null(error, "text");
     json_t *state = NULL;
-    lx_status status = make_state(loader, &state, error);
+    lx_status status = make_state(loader, position, &state, error);
     if (status != LX_OK)
         return status;
     status = lx__state_write(state, text, size, length, error);
     json_decref(state);
     return status;
+}
+
+lx_status lx_loader_save(const lx_loader *loader, char *text, size_t size, size_t *length,
+                         lx_error *error)
+{
+    uint64_t position = loader != NULL ? lx_loader_tell(loader) : 0;
+    return lx_loader_save_at(loader, position, text, size, length, error);
 }
 
 /** Checks that the records are those that the run read, in the columns that the loader reads. */

@@ -278,17 +278,6 @@ uint64_t lxpy_engine_tell(const lxpy_engine *self)
     return self->interrupted && self->interrupted_at < position ? self->interrupted_at : position;
 }
 
-int lxpy_engine_rewind(lxpy_engine *self)
-{
-    if (!self->interrupted && self->kept == NULL)
-        return 0;
-    if (self->loader == NULL) {
-        lxpy_engine_fail_closed(self);
-        return -1;
-    }
-    return lxpy_engine_seek(self, lxpy_engine_tell(self), NULL);
-}
-
 /** Repeats the batch whose transform Ctrl-C interrupted. */
 static int repeat_interrupted(lxpy_engine *self)
 {

@@ -64,14 +64,8 @@ PyObject *lxpy_engine_fail_closed(lxpy_engine *engine);
  * transforms, because other calls to the engine may be waiting for that transform. */
 int lxpy_engine_check_transform(lxpy_engine *engine);
 
-/** If Ctrl-C interrupted a call to next, or peek has taken a batch, seeks back to that batch, so
- * that the state of the loader does not count it as returned. Returns -1 with an exception set on
- * failure. This function may wait for running transforms that the interrupted call did not wait
- * for. */
-int lxpy_engine_rewind(lxpy_engine *engine);
-
-/** Returns the position after the last batch that was returned to Python; the loader must be
- * open. */
+/** Returns the position after the last batch that was returned to Python; a batch that peek has
+ * taken, or whose transform Ctrl-C interrupted, does not count. The loader must be open. */
 uint64_t lxpy_engine_tell(const lxpy_engine *engine);
 
 /** Moves to the next epochs if no batch of the current ones is left. Returns 1 if the position is

@@ -448,19 +448,17 @@ static PyObject *loader_tell(PyObject *object, PyObject *ignored)
     return PyLong_FromUnsignedLongLong(lxpy_engine_tell(((loader *)object)->engine));
 }
 
-static lx_status save(const void *handle, char *text, size_t size, size_t *length, lx_error *error)
+static lx_status save(const void *engine, char *text, size_t size, size_t *length, lx_error *error)
 {
-    return lx_loader_save((lx_loader *)handle, text, size, length, error);
+    const lxpy_engine *self = engine;
+    return lx_loader_save_at(self->loader, lxpy_engine_tell(self), text, size, length, error);
 }
 
 static PyObject *loader_save(PyObject *object, PyObject *ignored)
 {
-    lxpy_engine *engine = engine_of(object);
+    const lxpy_engine *engine = engine_of(object);
     (void)ignored;
-    if (engine == NULL || lxpy_engine_rewind(engine) < 0)
-        return NULL;
-    lx_loader *handle = open_handle(object);
-    return handle != NULL ? lxpy_save(engine->state, save, handle) : NULL;
+    return open_handle(object) != NULL ? lxpy_save(engine->state, save, engine) : NULL;
 }
 
 static PyObject *loader_restore(PyObject *object, PyObject *args)

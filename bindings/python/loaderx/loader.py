@@ -465,8 +465,8 @@ class Loader:
         """Return the batch that ``next()`` returns next, without changing the position.
 
         ``next()``, or the ``for`` loop that begins or continues there, then returns the same
-        object; if ``state_dict()`` is called in between, the batch is read again. At the end of a
-        pass, the call raises StopIteration, as ``next()`` does.
+        object. ``tell()`` and ``state_dict()`` do not count the batch. At the end of a pass, the
+        call raises StopIteration, as ``next()`` does.
 
         Examples
         --------

@@ -178,7 +178,8 @@ static void save_and_restore(struct run *run, lx_loader *loader)
     size_t length;
     uint64_t position = lx_loader_tell(loader), count;
     TRY(run, lx_loader_get_batch_count(loader, &count, &run->error));
-    if (!TRY(run, lx_loader_save(loader, text, sizeof text, &length, &run->error)))
+    if (!TRY(run, lx_loader_save_at(loader, 0, text, sizeof text, &length, &run->error)) ||
+        !TRY(run, lx_loader_save(loader, text, sizeof text, &length, &run->error)))
         return;
     if (TRY(run, lx_loader_seek(loader, 3 * BATCH, &run->error)) &&
         lx_loader_tell(loader) != 3 * BATCH)

@@ -113,6 +113,24 @@ START_TEST(the_state_excludes_prefetched_batches)
 }
 END_TEST
 
+/** A state can be saved for the position of an earlier batch. */
+START_TEST(saves_the_state_of_another_position)
+{
+    struct numbers numbers = {.length = 1000, .width = 9000};
+    lx_error error = LX_ERROR_INIT;
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 16, .threads = 2});
+    lx_batch_unref(next_batch(loader));
+    char *text = save(loader), other[4096];
+    for (int i = 0; i < 3; i++)
+        lx_batch_unref(next_batch(loader));
+    unit_ok(lx_loader_save_at(loader, 16, other, sizeof other, NULL, &error));
+    ck_assert_str_eq(other, text);
+    ck_assert_uint_eq(lx_loader_tell(loader), 64); /* the loader stays where it is */
+    free(text);
+    lx_loader_close(loader);
+}
+END_TEST
+
 /** The loader from which tests/data/states/loader-1.json was saved, at position 0. */
 static lx_loader *golden_loader(struct numbers *numbers, uint64_t batch_size)
 {
@@ -535,9 +553,9 @@ END_TEST
 
 UNIT_MAIN("loader/loader-state", a_restored_run_continues_exactly,
           continues_with_another_batch_size, the_state_excludes_prefetched_batches,
-          loads_the_state_of_version_1, saves_the_golden_state, names_another_order_or_source,
-          compares_the_lengths_of_source_and_order, names_another_kind_or_dtype_of_source,
-          distinguishes_datasets_by_uuid, a_grown_dataset_continues_with_its_old_length,
-          a_shorter_dataset_does_not_continue, reports_changed_records, rejects_other_states,
-          detects_any_edited_byte, rejects_an_edited_position,
-          restores_positions_beyond_2_to_the_63)
+          saves_the_state_of_another_position, loads_the_state_of_version_1, saves_the_golden_state,
+          names_another_order_or_source, compares_the_lengths_of_source_and_order,
+          names_another_kind_or_dtype_of_source, distinguishes_datasets_by_uuid,
+          a_grown_dataset_continues_with_its_old_length, a_shorter_dataset_does_not_continue,
+          reports_changed_records, rejects_other_states, detects_any_edited_byte,
+          rejects_an_edited_position, restores_positions_beyond_2_to_the_63)

@@ -616,6 +616,7 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_loader_next_timed(loader, 1, NULL, &error), "batch");
     unit_refuses_null(lx_loader_seek(NULL, 1, &error), "loader");
     unit_refuses_null(lx_loader_save(NULL, text, sizeof text, NULL, &error), "loader");
+    unit_refuses_null(lx_loader_save_at(NULL, 0, text, sizeof text, NULL, &error), "loader");
     unit_refuses_null(lx_loader_save(loader, NULL, 1, NULL, &error), "text");
     unit_refuses_null(lx_loader_restore(NULL, "{}", &error), "loader");
     unit_refuses_null(lx_loader_restore(loader, NULL, &error), "text");
