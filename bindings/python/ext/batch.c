@@ -69,16 +69,31 @@ static void release(void *batch)
     lx_batch_unref(batch);
 }
 
-/** Creates a Memory that spans the columns of fixed size, and the offsets of the others, and owns
- * the batch. Stores the address of its first byte in @p start. Without columns, the Memory is empty
- * and only owns the batch. */
+/** Returns a Memory that keeps the batch. */
+static PyObject *own_memory(lxpy_state *state, void *data, size_t size, lx_batch *batch)
+{
+    PyObject *memory = lxpy_memory_new(state, data, size, true, lx_batch_ref(batch), release);
+    if (memory == NULL)
+        lx_batch_unref(batch);
+    return memory;
+}
+
+/** Returns an object whose buffer contains the columns of fixed size, and the offsets of the
+ * others, and stores the address of its first byte in @p start: the owner of the memory if Python
+ * has allocated it, or otherwise a Memory that owns the batch. Without columns, the Memory is
+ * empty. */
 static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **start)
 {
     size_t count = lx_batch_get_column_count(batch);
     char *first = NULL, *end = NULL;
     for (size_t i = 0; i < count; i++) {
         const lx_column *column = lx_batch_get_column(batch, i);
+        const lx_memory *supplied = lx_batch_get_memory(batch, i);
         bool varies = column->offsets != NULL;
+        if (supplied != NULL && !varies) {
+            *start = supplied->data;
+            return Py_NewRef(supplied->owner);
+        }
         char *data = varies ? (char *)(uintptr_t)column->offsets : column->data;
         char *end_of_column = data + (varies ? (column->rows + 1) * sizeof(uint64_t)
                                              : column->rows * column->size);
@@ -86,10 +101,7 @@ static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **st
         end = end_of_column > end ? end_of_column : end;
     }
     *start = first;
-    PyObject *memory = lxpy_memory_new(state, first, (size_t)(end - first), true, batch, release);
-    if (memory == NULL)
-        lx_batch_unref(batch);
-    return memory;
+    return own_memory(state, first, (size_t)(end - first), batch);
 }
 
 static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
@@ -122,10 +134,12 @@ static PyObject *make_offsets(lxpy_state *state, const lx_column *column, PyObje
     return array;
 }
 
-/** Creates the array of all values of a column. They have a Memory of their own, because they may
- * be far from the other columns. */
-static PyObject *make_values(lxpy_state *state, const lx_column *column, lx_batch *batch)
+/** Creates the array of all values of column @p i. They have a memory of their own, because they
+ * may be far from the other columns. */
+static PyObject *make_values(lxpy_state *state, lx_batch *batch, size_t i)
 {
+    const lx_column *column = lx_batch_get_column(batch, i);
+    const lx_memory *supplied = lx_batch_get_memory(batch, i);
     uint64_t size = column->offsets[column->rows];
     bool is_bytes = lx_dtype_is_bytes(column->dtype);
     PyObject *dtype = lxpy_dtype(state, is_bytes ? LX_UINT8 : column->dtype), *array = NULL;
@@ -133,13 +147,12 @@ static PyObject *make_values(lxpy_state *state, const lx_column *column, lx_batc
                                                      is_bytes ? NULL : column->shape + 1,
                                                      is_bytes ? 0 : column->ndim - 1)
                                     : NULL;
-    PyObject *memory = shape != NULL ? lxpy_memory_new(state, column->data, (size_t)size, true,
-                                                       lx_batch_ref(batch), release)
-                                     : NULL;
+    char *data = column->data, *start = supplied != NULL ? supplied->data : data;
+    PyObject *memory = shape == NULL      ? NULL
+                       : supplied != NULL ? Py_NewRef(supplied->owner)
+                                          : own_memory(state, data, (size_t)size, batch);
     if (memory != NULL)
-        array = lxpy_array_new(state, memory, 0, dtype, shape);
-    else if (shape != NULL)
-        lx_batch_unref(batch);
+        array = lxpy_array_new(state, memory, (size_t)(data - start), dtype, shape);
     Py_XDECREF(memory);
     Py_XDECREF(shape);
     return array;
@@ -154,10 +167,12 @@ static PyObject *item_of(lx_dtype dtype)
 }
 
 static int add_ragged(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
-                      size_t offset, const lx_column *column, lx_batch *batch)
+                      const char *start, lx_batch *batch, size_t i)
 {
+    const lx_column *column = lx_batch_get_column(batch, i);
+    size_t offset = (size_t)((const char *)column->offsets - start);
     PyObject *offsets = make_offsets(state, column, memory, offset);
-    PyObject *values = offsets != NULL ? make_values(state, column, batch) : NULL;
+    PyObject *values = offsets != NULL ? make_values(state, batch, i) : NULL;
     PyObject *ragged = values != NULL
                            ? PyObject_CallFunctionObjArgs(LXPY(state, RAGGED), values, offsets,
                                                           item_of(column->dtype), NULL)
@@ -170,11 +185,11 @@ static int add_ragged(lxpy_state *state, PyObject *dict, PyObject *name, PyObjec
 }
 
 static int add_column(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
-                      const char *start, const lx_column *column, PyObject *shape, lx_batch *batch)
+                      const char *start, PyObject *shape, lx_batch *batch, size_t i)
 {
+    const lx_column *column = lx_batch_get_column(batch, i);
     if (column->offsets != NULL)
-        return add_ragged(state, dict, name, memory,
-                          (size_t)((const char *)column->offsets - start), column, batch);
+        return add_ragged(state, dict, name, memory, start, batch, i);
     return add_array(state, dict, name, memory, (size_t)((const char *)column->data - start),
                      column->dtype, shape);
 }
@@ -277,13 +292,10 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     }
     PyObject *memory = make_memory(state, batch, &start);
     PyObject *dict = memory != NULL ? PyObject_CallObject(LXPY(state, BATCH), NULL) : NULL;
-    for (Py_ssize_t i = 0; dict != NULL && i < PyTuple_GET_SIZE(names); i++) {
-        const lx_column *column = lx_batch_get_column(batch, (size_t)i);
-        if (add_column(state, dict, PyTuple_GET_ITEM(names, i), memory, start, column,
-                       PyTuple_GET_ITEM(shapes, i), batch) < 0)
+    for (Py_ssize_t i = 0; dict != NULL && i < PyTuple_GET_SIZE(names); i++)
+        if (add_column(state, dict, PyTuple_GET_ITEM(names, i), memory, start,
+                       PyTuple_GET_ITEM(shapes, i), batch, (size_t)i) < 0)
             Py_CLEAR(dict);
-    }
-    /* the Memory still owns the batch */
     if (dict != NULL && columns->keyed && add_keys(state, dict, columns->seed, batch) < 0)
         Py_CLEAR(dict);
     if (dict != NULL && set_origin(state, dict, batch) < 0)
@@ -294,5 +306,6 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     Py_XDECREF(memory);
     Py_DECREF(names);
     Py_DECREF(shapes);
+    lx_batch_unref(batch);
     return dict;
 }

@@ -50,6 +50,8 @@ static int open_loader(lxpy_engine *self, lx_loader_options *options)
         return -1;
     if (self->transform != NULL)
         lx_loader_options_set_transform(options, lxpy_transform, self, &error);
+    if (self->allocate != NULL)
+        lx_loader_options_set_memory(options, lxpy_allocate, lxpy_release, self, false, &error);
     LXPY_WITHOUT_GIL(lx_loader_open(source, options, &self->loader, &error));
     if (error.status == LX_OK)
         return 0;
@@ -75,6 +77,8 @@ static void clear(lxpy_engine *self)
     lxpy_columns_clear(&self->columns);
     Py_CLEAR(self->source);
     Py_CLEAR(self->transform);
+    Py_CLEAR(self->receive);
+    Py_CLEAR(self->allocate);
 }
 
 static void enlist(lxpy_engine *self)
@@ -94,7 +98,7 @@ static void delist(lxpy_engine *self)
 }
 
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform, const uint64_t *seed, uint64_t end,
+                              lxpy_functions functions, const uint64_t *seed, uint64_t end,
                               lxpy_missing missing)
 {
     if (exiting) {
@@ -109,11 +113,14 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
     self->forks = lxpy_forks();
     self->end = end;
     self->source = Py_NewRef(source);
-    self->transform = transform != NULL ? Py_NewRef(transform) : NULL;
+    self->transform = Py_XNewRef(functions.transform);
+    self->receive = Py_XNewRef(functions.receive);
+    self->allocate = Py_XNewRef(functions.allocate);
     self->columns.missing = missing;
     self->columns.keyed = seed != NULL;
     self->columns.seed = seed != NULL ? *seed : 0;
-    if (lxpy_lock_init(&self->lock) < 0 || (transform != NULL && lxpy_gil_prepare() < 0) ||
+    bool calls_python = self->transform != NULL || self->allocate != NULL;
+    if (lxpy_lock_init(&self->lock) < 0 || (calls_python && lxpy_gil_prepare() < 0) ||
         open_loader(self, options) < 0) {
         clear(self);
         unref(self);
@@ -358,15 +365,30 @@ int lxpy_engine_trace(lxpy_engine *self, lx_trace *trace)
     return -1;
 }
 
+/** Returns the batch for Python, which receive() has converted, or NULL with an exception. Releases
+ * @p batch. */
+static PyObject *receive(lxpy_engine *self, lx_batch *batch)
+{
+    PyObject *dict = lxpy_batch_to_dict(self->state, &self->columns, batch);
+    if (dict == NULL || self->receive == NULL)
+        return dict;
+    PyObject *function = Py_NewRef(self->receive); /* another thread may close the engine */
+    PyObject *value = PyObject_CallOneArg(function, dict);
+    Py_DECREF(function);
+    Py_DECREF(dict);
+    return value;
+}
+
 /** Returns what next() returns for @p batch, or NULL with an exception. Releases @p batch. */
 static PyObject *convert(lxpy_engine *self, lx_batch *batch)
 {
     lxpy_result *result = lx_batch_get_result(batch);
-    if (result == NULL)
-        return lxpy_batch_to_dict(self->state, &self->columns, batch);
-    PyObject *value = lxpy_result_take(result);
     uint64_t position = lx_batch_get_position(batch);
-    lx_batch_unref(batch);
+    PyObject *value = result != NULL ? lxpy_result_take(result) : NULL;
+    if (result != NULL)
+        lx_batch_unref(batch);
+    else
+        value = receive(self, batch);
     if (value != NULL)
         return value;
     self->failures++;

@@ -27,6 +27,9 @@ typedef struct lxpy_engine {
     lx_loader *loader;       /**< NULL if the loader is closed or closing. */
     PyObject *source;        /**< A Source, which owns all data that the loader reads. */
     PyObject *transform;     /**< NULL if there is no transform. */
+    PyObject *receive;       /**< Without a transform, converts a batch that next returns, on the
+                                  thread that calls next; NULL: none. */
+    PyObject *allocate;      /**< Allocates the memory of batches; NULL: the library does. */
     lxpy_columns columns;    /**< Properties common to all batches. */
     lxpy_result *results;    /**< Results that next has not returned yet. */
     uint64_t end;            /**< The position at which iteration ends for good, or UINT64_MAX. */
@@ -41,12 +44,17 @@ typedef struct lxpy_engine {
     bool orphan;             /**< The next thread that calls the engine closes it. */
 } lxpy_engine;
 
-/** Opens a loader; returns NULL with an exception set on failure. @p transform may be NULL, as may
- * @p seed, which is the seed of the keys in batches. If @p end is not UINT64_MAX, iteration ends
- * for good at that position, which must be the end of the epochs in @p options. @p missing must be
- * what @p options say. The function sets the transform in @p options, and no other option. */
+/** The functions that a loader calls; each may be NULL. See lxpy_engine. */
+typedef struct lxpy_functions {
+    PyObject *transform, *receive, *allocate;
+} lxpy_functions;
+
+/** Opens a loader; returns NULL with an exception set on failure. @p seed is the seed of the keys
+ * in batches, and may be NULL. If @p end is not UINT64_MAX, iteration ends for good at that
+ * position, which must be the end of the epochs in @p options. @p missing must be what @p options
+ * say. The function sets the transform and the memory in @p options, and no other option. */
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform, const uint64_t *seed, uint64_t end,
+                              lxpy_functions functions, const uint64_t *seed, uint64_t end,
                               lxpy_missing missing);
 
 /** Closes the loader, waits for its running calls, and releases a reference; NULL is a no-op.
@@ -119,6 +127,16 @@ void lxpy_loader_release(PyObject *loader);
 
 /** The lx_transform_function of loaders: calls the transform of the engine @p user while holding
  * the GIL. */
+/* ---- supply.c */
+
+/** The lx_allocate_memory_function of loaders: calls the function @a allocate of the engine @p user
+ * with a size. It must return a tensor of so many bytes. The owner of the memory is an array over
+ * the tensor, whose base is the tensor. */
+lx_status lxpy_allocate(size_t size, void *user, lx_memory *memory, lx_error *error);
+
+/** The lx_release_memory_function of loaders. */
+void lxpy_release(const lx_memory *memory, void *user);
+
 lx_status lxpy_transform(lx_batch *batch, void *user, lx_error *error);
 
 /** Whether this thread is running a transform of the engine or, if @p engine is NULL, any

@@ -25,7 +25,7 @@ typedef struct loader {
 /** The arguments that the Python class passes. The numbers are in range. */
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
-    PyObject *on_damage, *keys, *missing, *skipped;
+    PyObject *on_damage, *keys, *missing, *skipped, *receive, *allocate;
     unsigned long long batch_size, epochs, start, rank, world, end;
     int drop_last, uneven;
 } arguments;
@@ -169,6 +169,11 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *param
     return NULL;
 }
 
+static PyObject *not_none(PyObject *object)
+{
+    return object != Py_None ? object : NULL;
+}
+
 static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     arguments params;
@@ -180,20 +185,21 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "Loader takes positional arguments only");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOOKOO", &params.source, &params.order,
+    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOOKOOOO", &params.source, &params.order,
                           &params.fields, &params.batch_size, &params.epochs, &params.start,
                           &params.rank, &params.world, &params.drop_last, &params.uneven,
                           &params.threads, &params.executor, &params.prefetch_bytes,
                           &params.transform, &params.on_damage, &params.keys, &params.end,
-                          &params.missing, &params.skipped) ||
+                          &params.missing, &params.skipped, &params.receive, &params.allocate) ||
         (params.keys != Py_None && lxpy_uint64(params.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
     lxpy_missing missing = params.missing == Py_None ? LXPY_MISSING_CHECK : LXPY_MISSING_CHOSEN;
     lx_loader_options *options = make_options(state, &params);
     loader *self = options != NULL ? (loader *)type->tp_alloc(type, 0) : NULL;
     if (self != NULL) {
-        self->engine = lxpy_engine_open(state, params.source, options,
-                                        params.transform != Py_None ? params.transform : NULL,
+        lxpy_functions functions = {not_none(params.transform), not_none(params.receive),
+                                    not_none(params.allocate)};
+        self->engine = lxpy_engine_open(state, params.source, options, functions,
                                         params.keys != Py_None ? &seed : NULL, params.end, missing);
         if (self->engine == NULL)
             Py_CLEAR(self);
@@ -213,6 +219,8 @@ static int loader_traverse(PyObject *object, visitproc visit, void *arg)
         return 0;
     Py_VISIT(engine->source);
     Py_VISIT(engine->transform);
+    Py_VISIT(engine->receive);
+    Py_VISIT(engine->allocate);
     Py_VISIT(engine->kept);
     for (const lxpy_result *result = engine->results; result != NULL; result = result->next) {
         Py_VISIT(result->value);

@@ -105,11 +105,10 @@ static bool make_own(void)
 lx_status lxpy_gil_take(PyGILState_STATE *gil, lx_error *error)
 {
     if (atomic_load(&stopped))
-        return lx_fail(error, LX_ERR_CANCELED,
-                       "cannot run the transform: the interpreter is ending");
+        return lx_fail(error, LX_ERR_CANCELED, "cannot call Python: the interpreter is ending");
     if (PyGILState_GetThisThreadState() == NULL && !make_own())
         return lx_fail(error, LX_ERR_NOMEM,
-                       "cannot run the transform: not enough memory for a thread state");
+                       "cannot call Python: not enough memory for a thread state");
     *gil = PyGILState_Ensure();
     return LX_OK;
 }

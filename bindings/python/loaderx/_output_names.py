@@ -8,16 +8,23 @@ from typing import Any, Callable, Mapping, Union
 
 import numpy as np
 
+from ._check import boolean
 from ._outputs import Output, convert_arrays
+from ._pinning import pinned_allocator, pins
 from ._tensors import to_tensor
 
 __all__ = ['choose_output']
 
 
 class _Tensors(Output):
-    """Output as PyTorch tensors that share the memory of the NumPy arrays."""
+    """Output as PyTorch tensors that share the memory of the NumPy arrays.
 
-    def __init__(self) -> None:
+    With `pin`, they are in pinned memory.
+    """
+
+    is_light = True
+
+    def __init__(self, pin: bool) -> None:
         try:
             import_module('torch')
         except ModuleNotFoundError as error:
@@ -25,6 +32,8 @@ class _Tensors(Output):
                 raise
             raise ImportError("out='torch' needs PyTorch: install torch",
                               name='torch') from None
+        if pin and pins():
+            self.allocate = pinned_allocator()
 
     def check_dtype(self, name: str, dtype: np.dtype[Any]) -> None:
         try:
@@ -36,7 +45,12 @@ class _Tensors(Output):
             ) from None
 
     def convert(self, batch: Any) -> Any:
-        return convert_arrays(batch, to_tensor)
+        return convert_arrays(batch, to_tensor if self.allocate is None else _to_pinned)
+
+
+def _to_pinned(array: np.ndarray[Any, Any]) -> Any:
+    """Return a pinned tensor: without a copy, except of arrays that a transform has made."""
+    return to_tensor(array).pin_memory()
 
 
 def _arrays_of_jax() -> Output:
@@ -44,17 +58,19 @@ def _arrays_of_jax() -> Output:
     return Arrays()
 
 
-_MAKERS: Mapping[str, Callable[[], Output]] = {'numpy': Output, 'torch': _Tensors,
-                                               'jax': _arrays_of_jax}
+_MAKERS: Mapping[str, Callable[[], Output]] = {'numpy': Output, 'jax': _arrays_of_jax}
 
 
-def choose_output(out: Union[str, Output]) -> Output:
+def choose_output(out: Union[str, Output], pin_memory: bool) -> Output:
     """Return the output named `out`, or `out` itself if it is an `Output`."""
+    if boolean('pin_memory', pin_memory) and out != 'torch':
+        raise ValueError("pin_memory=True needs out='torch', whose allocator owns the memory")
     if isinstance(out, Output):
         return out
     if not isinstance(out, str):
         raise TypeError(f'out must be a str, not {type(out).__name__}')
+    if out == 'torch':
+        return _Tensors(pin_memory)
     if out not in _MAKERS:
-        names = ', '.join(repr(name) for name in _MAKERS)
-        raise ValueError(f'out must be one of {names}, not {out!r}')
+        raise ValueError(f"out must be one of 'numpy', 'torch', 'jax', not {out!r}")
     return _MAKERS[out]()

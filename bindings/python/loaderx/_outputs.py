@@ -20,7 +20,16 @@ Sizes = Sequence[Tuple[int, int]]
 
 
 class Output:
-    """The last step in preparing a batch; it runs on the thread that prepares the batch."""
+    """The last step in preparing a batch; it runs on the thread that prepares the batch.
+
+    If `is_light`, and there is no transform, it runs on the thread that requests the batch. This is
+    faster, because the threads of the loader then do not need the GIL.
+    """
+
+    is_light = False
+
+    # Allocates the memory of batches: returns a tensor of so many bytes. None: the library does.
+    allocate: Optional[Callable[[int], Any]] = None
 
     def check_dtype(self, name: str, dtype: np.dtype[Any]) -> None:
         """Raise an error if arrays of a field's dtype cannot be converted.

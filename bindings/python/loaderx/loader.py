@@ -275,6 +275,12 @@ class Loader:
         is the last step: a `transform` receives NumPy arrays, and the loader then converts the
         arrays in the dicts, lists and tuples that the transform returns. ``batch['keys']`` remains
         a NumPy array.
+    pin_memory : bool
+        Whether tensors are in pinned memory, from which ``tensor.to(device, non_blocking=True)``
+        copies while the program continues. The loader reads records directly into memory that torch
+        has pinned; only arrays that a `transform` has made are copied. torch owns the memory, and
+        uses it again when all tensors over it are gone and all copies from it have ended. Needs
+        ``out='torch'``. As in torch's DataLoader, there is a warning instead if there is no device.
 
     Raises
     ------
@@ -326,6 +332,7 @@ class Loader:
         missing: Any = 'raise',
         keys: Optional[int] = None,
         out: Union[str, Output] = 'numpy',
+        pin_memory: bool = False,
     ) -> _Self:
         if batch_size is not None:
             batch_size = natural('batch_size', batch_size, minimum=1)
@@ -345,7 +352,7 @@ class Loader:
             raise TypeError(f'transform must be callable, not {type(transform).__name__}')
         if order is not None and not isinstance(order, Order):
             raise TypeError(f'order must be an Order or None, not {type(order).__name__}')
-        output = choose_output(out)
+        output = choose_output(out, pin_memory)
         text = describe(source)
         for_loader = getattr(source, '_for_loader', None)
         if for_loader is not None:
@@ -383,13 +390,18 @@ class Loader:
         if prefetch_bytes is not None:
             prefetch_bytes = natural('prefetch_bytes', prefetch_bytes)
         skipped = _skipped_ranges(skip)
-        change = output.after(after_arranging(arrangement(forms), transform))
+        change, receive = after_arranging(arrangement(forms), transform), None
+        if change is None and output.is_light:
+            receive = output.convert
+        else:
+            change = output.after(change)
         rules = missing_rules(missing, columns, varying)
 
         def open_reader(position: int) -> _core.Loader:
             return _core.Loader(core, order_core, names, batch_size or 0, count, position, rank,
                                 world, drop_last, uneven, threads, executor, prefetch_bytes,
-                                change, on_damage, keys, end, rules, skipped)
+                                change, on_damage, keys, end, rules, skipped, receive,
+                                output.allocate)
 
         made = super().__new__(cls)
         made._passes = Passes(open_reader, start, order._epoch or order_core.length, count, world,

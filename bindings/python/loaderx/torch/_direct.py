@@ -11,10 +11,12 @@ import numpy as np
 
 from .. import _core
 from .._check import UINT64_MAX
+from .._pinning import pinned_allocator
 from ._batches import BatchSampler
 from ._fetchers import Gathered
 from ._iterations import Block, Iteration, Stateful
 from ._iterators import Iterator, pinning
+from ._remote import same
 
 __all__ = ['Direct', 'is_direct']
 
@@ -133,6 +135,9 @@ class Direct(Iterator):
         super().__init__(loader)
         self._fetcher: Gathered = loader._fetcher_maker()(loader.dataset)
         self._pin = pinning(loader)
+        # The allocator pins memory for the current device only.
+        direct = self._pin is not same and not loader.pin_memory_device
+        self._allocate = pinned_allocator() if direct else None
         self._ahead = loader.prefetch_factor * self._num_workers if self._num_workers else 0
         self._begin_pass()
 
@@ -162,7 +167,7 @@ class Direct(Iterator):
             self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
             whole.start, 0, 1, batches.drop_last, False,
             min(self._num_workers, _MAX_THREADS), None, None, None, 'raise', None, UINT64_MAX,
-            None, ()))
+            None, (), None, self._allocate))
 
     def _next_data(self) -> Any:
         progress = self._progress

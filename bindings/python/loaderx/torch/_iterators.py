@@ -10,10 +10,12 @@ import torch
 from torch.utils import data
 from torch.utils.data import _utils
 
+from .._pinning import pins
 from .._states import VERSION, check, checksum, differs, is_same, number
 from ..errors import CorruptError
 from ._batches import BatchSampler
 from ._iterations import Stateful
+from ._remote import same
 from ._states import pack, unpack
 from ._streams import check_streams, is_stateful, own_state
 
@@ -277,19 +279,9 @@ def _options_of(sampler: Any) -> Any:
 
 
 def pinning(loader: Any) -> Callable[[Any], Any]:
-    """Return a function that moves a batch to pinned memory if torch's loader would do so.
-
-    A loader of torch decides it, and warns if there is no device.
-    """
-    if not (loader.pin_memory or loader.pin_memory_device):
-        return _same
-    probe = data.DataLoader([torch.zeros(1)], None, pin_memory=loader.pin_memory,
-                            pin_memory_device=loader.pin_memory_device, generator=torch.Generator())
-    if not next(iter(probe)).is_pinned():
-        return _same
+    """Return a function that moves a batch to pinned memory if torch's loader would do so."""
+    asked = loader.pin_memory or loader.pin_memory_device
+    if not asked or not pins(loader.pin_memory, loader.pin_memory_device):
+        return same
     device = loader.pin_memory_device or None
     return lambda batch: _utils.pin_memory.pin_memory(batch, device)
-
-
-def _same(batch: Any) -> Any:
-    return batch
