@@ -420,10 +420,10 @@ static PyObject *return_safely(lxpy_engine *self, PyObject *value, uint64_t posi
     return PyErr_CheckSignals() == 0 ? take_kept(self) : NULL;
 }
 
-PyObject *lxpy_engine_peek(lxpy_engine *self)
+PyObject *lxpy_engine_peek(lxpy_engine *self, PyObject *pass, bool wait)
 {
     uint64_t before = self->loader != NULL ? lxpy_engine_tell(self) : 0;
-    PyObject *value = lxpy_engine_next(self, NULL);
+    PyObject *value = lxpy_engine_next(self, pass, wait);
     if (value != NULL && self->kept == NULL) {
         self->kept = Py_NewRef(value);
         self->kept_at = before;
@@ -437,8 +437,9 @@ PyObject *lxpy_engine_peek(lxpy_engine *self)
     return value;
 }
 
-PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
+PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass, bool wait)
 {
+    uint64_t patience = wait ? LXPY_SLICE_NS : 0;
     for (;;) {
         lx_error error = LX_ERROR_INIT;
         lx_batch *batch;
@@ -455,7 +456,7 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
         if (lxpy_pass_has_ended(pass) || lx_loader_tell(loader) >= self->end)
             status = LX_END;
         else
-            LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, LXPY_SLICE_NS, &batch, &error));
+            LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, patience, &batch, &error));
         lxpy_lock_release(&self->lock);
         if (status == LX_OK) {
             uint64_t position = lx_batch_get_position(batch);
@@ -469,7 +470,7 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
             return NULL;
         if (status != LX_ERR_TIMEOUT)
             return self->loader != NULL ? raise_error(self, &error) : lxpy_engine_fail_closed(self);
-        if (PyErr_CheckSignals() < 0)
+        if (PyErr_CheckSignals() < 0 || !wait)
             return NULL;
     }
 }

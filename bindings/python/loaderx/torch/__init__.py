@@ -7,8 +7,8 @@ and errors, return the same indices, and advance a generator in the same way. Th
 random numbers again, and ``seek()``, which needs only a count. DataLoader, too, is a subclass of
 torch's: it reads loaderx datasets in threads, and its position can be saved and restored. Dataset,
 IterableDataset, Sampler, ConcatDataset, Subset, TensorDataset, random_split, get_worker_info and
-default_convert are torch's own; they are included so that one import suffices. Only this module
-requires torch.
+default_convert are torch's own; they are included so that one import suffices. DevicePrefetcher
+copies the batches of any loader to a GPU in advance. Only this module requires torch.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from torch.utils.data import (ConcatDataset, Dataset, IterableDataset, Sampler, 
 from ._batches import BatchSampler
 from ._collate import default_collate
 from ._loader import DataLoader
+from ._prefetcher import DevicePrefetcher
 from ._samplers import (DistributedSampler, RandomSampler, SequentialSampler,
                         SubsetRandomSampler, WeightedRandomSampler)
 from ._token_stream import TokenStream
@@ -39,6 +40,7 @@ __all__ = [
     'ConcatDataset',
     'DataLoader',
     'Dataset',
+    'DevicePrefetcher',
     'DistributedSampler',
     'IterableDataset',
     'RandomSampler',
