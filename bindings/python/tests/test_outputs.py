@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import loaderx as lx
+from loaderx import _output_names
 
 torch = pytest.importorskip('torch')
 
@@ -55,6 +56,21 @@ def test_keys_stay_with_numpy():
         batch = next(loader)
     assert type(batch['keys']) is np.ndarray
     lx.generator(batch['keys'][0]).random()
+
+
+def test_an_interrupt_while_tensors_are_made_loses_no_batch(monkeypatch):
+    def interrupt(array):
+        raise KeyboardInterrupt
+
+    with lx.Loader(LABELS, batch_size=10, out='torch') as loader:
+        next(loader)
+        with monkeypatch.context() as patch:
+            patch.setattr(_output_names, 'to_tensor', interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                next(loader)
+        assert loader.tell() == loader.state_dict()['position'] == 10
+        assert next(loader)['data'].tolist() == list(range(10, 20))
+        assert loader.stats()['failures'] == 1
 
 
 def test_rejects_dtypes_unknown_to_torch():
