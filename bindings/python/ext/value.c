@@ -103,7 +103,7 @@ static bool take_number(lxpy_value_owner *owner, const lxpy_field *field, PyObje
     uint64_t bits;
     if (PyTuple_GET_SIZE(field->shape) != 0 || !number_bits(&bits, field, object))
         return false;
-    for (size_t i = 0; i < field->size; i++)
+    for (size_t i = 0; i < sizeof owner->number; i++)
         owner->number[i] = (uint8_t)(bits >> 8 * i);
     return true;
 }
