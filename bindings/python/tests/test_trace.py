@@ -125,6 +125,8 @@ def test_a_transform_cannot_begin_it(tmp_path):
 
 def test_fork(tmp_path):
     run_script(f"""
+        import warnings
+        warnings.simplefilter('ignore', DeprecationWarning)    # of fork(), since CPython 3.12
         os.chdir({str(tmp_path)!r})
         loader = lx.Loader(np.zeros((40, 8)), batch_size=10)
         trace = loader.trace('x.json')
