@@ -2,8 +2,10 @@
 /* loaderx recordio: looks into RecordIO files, and makes their indexes. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <loaderx/recordio.h>
@@ -57,13 +59,11 @@ typedef struct summary {
     lx_recordio_skipped skipped;
 } summary;
 
+/** Returns the length of a file, or UINT64_MAX if it is unknown. */
 static uint64_t size_of_file(const char *path)
 {
-    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
-    long size = file != NULL && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    if (file != NULL)
-        fclose(file);
-    return size > 0 ? (uint64_t)size : UINT64_MAX;
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? (uint64_t)about.st_size : UINT64_MAX;
 }
 
 static lx_status visit_all(const request *r, lx_recordio_reader *reader, visit_function *visit,
@@ -76,6 +76,7 @@ static lx_status visit_all(const request *r, lx_recordio_reader *reader, visit_f
     while (status == LX_OK) {
         lx_recordio_record record;
         status = lx_recordio_reader_next(reader, &record, error);
+        advise(error, LX_ERR_CORRUPT, "--skip passes over damage");
         if (status != LX_OK)
             break;
         sum->records++;
@@ -83,7 +84,8 @@ static lx_status visit_all(const request *r, lx_recordio_reader *reader, visit_f
         if (visit != NULL)
             status = visit(user, sum->records - 1, &record, error);
         if (status == LX_OK && sum->records % 64 == 0)
-            progress_update(&bar, record.offset, size, record.offset);
+            progress_update(&bar, record.offset, record.offset < size ? size : UINT64_MAX,
+                            record.offset);
         if (status == LX_OK)
             status = interrupt_check(error);
     }
@@ -101,7 +103,6 @@ static lx_status read_all(const request *r, visit_function *visit, void *user, s
     lx_status status = lx_recordio_reader_open(r->path, r->skip, &reader, error);
     if (status == LX_OK)
         status = visit_all(r, reader, visit, user, sum, error);
-    advise(error, LX_ERR_CORRUPT, "--skip passes over damage");
     lx_recordio_reader_close(reader);
     return status;
 }
@@ -185,12 +186,15 @@ static lx_status list_labels(const request *r, const lx_recordio_record *record,
         return status;
     }
     printf(r->json ? ", \"id\": %" PRIu64 ", \"labels\": [" : "\t%" PRIu64 "\t", label.id);
-    for (uint32_t i = 0; i == 0 || i < label.count; i++)
-        printf("%s%.9g",
-               i == 0    ? ""
-               : r->json ? ", "
-                         : " ",
-               (double)lx_recordio_label_get(&label, i));
+    for (uint32_t i = 0; i == 0 || i < label.count; i++) {
+        double value = (double)lx_recordio_label_get(&label, i);
+        if (i != 0)
+            fputs(r->json ? ", " : " ", stdout);
+        if (r->json && !isfinite(value))
+            fputs("null", stdout); /* JSON has no such numbers */
+        else
+            printf("%.9g", value);
+    }
     if (r->json)
         putchar(']');
     return LX_OK;

@@ -59,6 +59,8 @@ typedef struct lx_recordio_writer lx_recordio_writer;
  * @retval LX_OK            The files are open.
  * @retval LX_ERR_ARGUMENT  @p path or @p writer is NULL.
  * @retval LX_ERR_EXISTS    One of the files exists, and @p replace is false.
+ * @retval LX_ERR_CORRUPT   One of them exists and is not a regular file.
+ * @retval LX_ERR_NOT_FOUND The folder does not exist.
  * @retval LX_ERR_IO        A file cannot be created.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
@@ -243,7 +245,8 @@ LX_API lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio
 
 /**
  * Moves to the record at an offset, for example one from an index. If no record begins there, the
- * next read fails.
+ * next read fails, even if the reader passes over damage; beyond the end of the file, it returns
+ * #LX_END. An input that cannot be moved may still move within what was read ahead.
  *
  * @retval LX_OK            The reader is at the offset.
  * @retval LX_ERR_ARGUMENT  @p reader is NULL, or the offset is not a multiple of 4.
@@ -255,7 +258,7 @@ LX_API lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio
 LX_API lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset,
                                          lx_error *error);
 
-/** Returns the offset of the next record. */
+/** Returns the offset of the next record; after damage, where the search for it begins. */
 LX_API uint64_t lx_recordio_reader_tell(const lx_recordio_reader *reader);
 
 /** Returns the path of the file that the reader is in. It is valid until the next call of the

@@ -487,6 +487,7 @@ lx_status lx__input_seek(lx__input *self, uint64_t offset, lx_error *error)
 {
     if (offset >= self->offset && offset - self->offset <= self->size) {
         lx__input_take(self, (size_t)(offset - self->offset));
+        self->ended = self->ended && !self->regular; /* the file may have grown */
         return LX_OK;
     }
     if (self->once || self->gzip != NULL || self->zstd != NULL)

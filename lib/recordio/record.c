@@ -88,11 +88,12 @@ bool lx__recordio_add_part(lx__recordio_extent *extent, const uint8_t *head)
     return true;
 }
 
-/** Whether the data of a part contains the magic number, which no writer leaves there. */
+/** Whether the data of a part or its padding contains the magic number, which no writer leaves
+ * there. */
 static bool hides_part(const uint8_t *head)
 {
-    uint32_t length = length_of(head);
-    return lx__recordio_find_magic(head + LX__RECORDIO_HEAD, length) != length;
+    size_t size = (size_t)lx__align_up(length_of(head), WORD);
+    return lx__recordio_find_magic(head + LX__RECORDIO_HEAD, size) != size;
 }
 
 uint64_t lx__recordio_measure(const uint8_t *data, size_t size, lx__recordio_extent *extent)

@@ -25,6 +25,8 @@ struct lx_recordio_reader {
     bool lost;    /**< The next record is still to be found. */
     bool counted; /**< What is passed over until then was damaged. */
     bool ended;   /**< The rest is compressed data that is damaged. */
+    bool sought;  /**< A seek came last: the caller wants the record that begins here, or none. */
+    bool after_record; /**< The last record ends here. */
     uint64_t limit;
     size_t stored; /**< Bytes of the last record, which are taken by the next call. */
     uint8_t *joined;
@@ -80,6 +82,7 @@ static lx_status open_next_file(lx_recordio_reader *self, lx_error *error)
     lx__input_close(&self->input);
     self->before = before;
     self->file++;
+    self->after_record = false;
     return open_file(self, error);
 }
 
@@ -243,6 +246,7 @@ static lx_status leave(lx_recordio_reader *self, lx_status why, const char *what
     self->skipped.places++;
     self->skipped.bytes += step;
     self->lost = self->counted = true;
+    self->after_record = false;
     lx_fail(error, why, "the record is damaged: %s", what);
     lx_error_locate(error, self->paths[self->file], NULL, LX_NONE, offset);
     return why;
@@ -251,7 +255,8 @@ static lx_status leave(lx_recordio_reader *self, lx_status why, const char *what
 /** Ends the reader if the compressed data is damaged, because nothing after it can be read. */
 static lx_status leave_rest(lx_recordio_reader *self, lx_status status)
 {
-    if (status != LX_ERR_CORRUPT || !self->input.failed)
+    const lx__input *input = &self->input;
+    if (status != LX_ERR_CORRUPT || !input->failed || (input->gzip == NULL && input->zstd == NULL))
         return status;
     self->skipped.places++;
     self->ended = true;
@@ -268,6 +273,17 @@ static lx_status fail_too_long(lx_recordio_reader *self, uint64_t size, lx_error
     return leave(self, LX_ERR_LIMIT, what, error);
 }
 
+/** Ends a part. The next part passes over what precedes its first record, so this one checks that a
+ * record begins where its last record ends. */
+static lx_status end_part(lx_recordio_reader *self, lx_error *error)
+{
+    const lx__input *input = &self->input;
+    if (!self->after_record || (input->size >= LX__RECORDIO_HEAD &&
+                                lx__recordio_find_record(input->data, LX__RECORDIO_HEAD) == 0))
+        return LX_END;
+    return leave(self, LX_ERR_CORRUPT, "no magic number is where it should begin", error);
+}
+
 /** Has a whole record in the buffer, or returns LX_END. */
 static lx_status fetch(lx_recordio_reader *self, lx__recordio_extent *extent, lx_error *error)
 {
@@ -280,7 +296,7 @@ static lx_status fetch(lx_recordio_reader *self, lx__recordio_extent *extent, lx
         if (input->size == 0)
             return LX_END;
         if (extent->stored == 0 && self->before + input->offset >= self->end)
-            return LX_END;
+            return end_part(self, error);
         wanted = lx__recordio_measure(input->data, input->size, extent);
         if (extent->flaw != NULL)
             return leave(self, LX_ERR_CORRUPT, extent->flaw, error);
@@ -307,6 +323,8 @@ static lx_status deliver(lx_recordio_reader *self, const lx__recordio_extent *ex
         record->data = self->joined;
     }
     self->stored = (size_t)extent->stored;
+    self->sought = false;
+    self->after_record = true;
     return LX_OK;
 }
 
@@ -329,7 +347,9 @@ lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record
         }
         if (status == LX_OK)
             return deliver(reader, &extent, record, error);
-        if (reader->lost && reader->skip && !reader->input.failed)
+        bool passes = reader->lost && reader->skip && !reader->sought;
+        reader->sought = false;
+        if (passes && (status == LX_ERR_CORRUPT || status == LX_ERR_LIMIT) && !reader->input.failed)
             continue;
         if (status == LX_END && reader->partial && reader->input.size == 0) {
             status = open_next_file(reader, &why);
@@ -360,7 +380,8 @@ lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset, l
     if (status != LX_OK)
         return status;
     reader->stored = 0;
-    reader->lost = reader->counted = false;
+    reader->lost = reader->counted = reader->after_record = false;
+    reader->sought = true;
     return LX_OK;
 }
 

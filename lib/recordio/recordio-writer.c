@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -72,85 +73,120 @@ lx_status lx_recordio_writer_create(const char *path, const char *index, bool re
         status = empty(&made->index, error); /* first, so that no index describes other records */
     if (status == LX_OK)
         status = empty(&made->records, error);
-    if (status == LX_OK)
+    if (status == LX_OK) {
         *writer = made;
-    else
-        free_writer(made);
+        return LX_OK;
+    }
+    if (!replace && made->records.file.fd != -1) /* this call has created it */
+        (void)lx__file_remove(LX__CWD, path, NULL);
+    free_writer(made);
     return status;
 }
 
 /* ---- appending */
 
-/** Reads the heads of all records; @p last receives where the last one begins. */
-static lx_status count_records(lx_recordio_writer *writer, uint64_t *last, lx_error *error)
+/** The offsets of an index, sorted; NULL: there is no index. */
+typedef struct offsets {
+    uint64_t *list;
+    uint64_t count;
+} offsets;
+
+static int compare(const void *a, const void *b)
 {
-    const lx__file *file = &writer->records.file;
-    uint64_t size = writer->records.offset, at = 0;
-    while (at < size) {
-        lx__recordio_extent extent = {.complete = false};
-        uint8_t head[LX__RECORDIO_HEAD];
-        lx_status status = LX_OK;
-        while (status == LX_OK && extent.flaw == NULL && !extent.complete) {
-            status = lx__file_read(file, head, sizeof head, at + extent.stored, error);
-            if (status == LX_OK)
-                (void)lx__recordio_add_part(&extent, head);
-        }
-        if (status == LX_OK && extent.flaw == NULL && extent.stored > size - at)
-            extent.flaw = "the file ends within it";
-        if (status == LX_OK && extent.flaw != NULL)
-            status = lx_fail(error, LX_ERR_CORRUPT, "the record is damaged: %s", extent.flaw);
-        if (status != LX_OK) {
-            lx_error_locate(error, file->path, NULL, writer->count, at);
-            return status;
-        }
-        *last = at;
-        at += extent.stored;
-        writer->count++;
-    }
-    return LX_OK;
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
-/** Checks that the index has a line for each record. */
-static lx_status check_index(const lx_recordio_writer *writer, const char *path, uint64_t last,
-                             lx_error *error)
+static lx_status load_offsets(const char *path, offsets *loaded, lx_error *error)
 {
     lx_recordio_index *index;
-    uint64_t highest = 0;
     lx_status status = lx_recordio_index_open(path, &index, error);
     if (status != LX_OK)
         return status;
-    uint64_t count = lx_recordio_index_get_count(index);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t offset = lx_recordio_index_get_offset(index, i);
-        highest = offset > highest ? offset : highest;
-    }
+    loaded->count = lx_recordio_index_get_count(index);
+    loaded->list = lx__alloc_array((size_t)loaded->count + 1, sizeof *loaded->list);
+    for (uint64_t i = 0; loaded->list != NULL && i < loaded->count; i++)
+        loaded->list[i] = lx_recordio_index_get_offset(index, i);
     lx_recordio_index_free(index);
-    if (count == writer->count && highest == last)
-        return LX_OK;
-    status =
-        lx_fail(error, LX_ERR_MISMATCH,
-                "the index has %" PRIu64 " records, the last of which begins at offset %" PRIu64
-                ", but the file has %" PRIu64 ", up to offset %" PRIu64 ": make the index again",
-                count, highest, writer->count, last);
-    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    if (loaded->list == NULL)
+        return lx__fail_memory(error, "an index");
+    qsort(loaded->list, (size_t)loaded->count, sizeof *loaded->list, compare);
+    return LX_OK;
+}
+
+/** Reads the heads of a record at offset @p at; @p stored receives how many bytes it takes. */
+static lx_status measure_record(const lx_recordio_writer *writer, uint64_t at, uint64_t *stored,
+                                lx_error *error)
+{
+    const lx__file *file = &writer->records.file;
+    lx__recordio_extent extent = {.complete = false};
+    uint8_t head[LX__RECORDIO_HEAD];
+    lx_status status = LX_OK;
+    while (status == LX_OK && extent.flaw == NULL && !extent.complete) {
+        status = lx__file_read(file, head, sizeof head, at + extent.stored, error);
+        if (status == LX_OK)
+            (void)lx__recordio_add_part(&extent, head);
+    }
+    if (status == LX_OK && extent.flaw == NULL && extent.stored > writer->records.offset - at)
+        extent.flaw = "the file ends within it";
+    if (status == LX_OK && extent.flaw != NULL)
+        status = lx_fail(error, LX_ERR_CORRUPT, "the record is damaged: %s", extent.flaw);
+    lx_error_locate(error, file->path, NULL, writer->count, at);
+    *stored = extent.stored;
     return status;
+}
+
+/** Counts the records, and compares their offsets with those of the index. */
+static lx_status count_records(lx_recordio_writer *writer, const offsets *index, lx_error *error)
+{
+    uint64_t at = 0, stored = 0;
+    bool equal = true;
+    for (; at < writer->records.offset; at += stored) {
+        lx_status status = measure_record(writer, at, &stored, error);
+        if (status != LX_OK)
+            return status;
+        equal = equal && (index->list == NULL ||
+                          (writer->count < index->count && index->list[writer->count] == at));
+        writer->count++;
+    }
+    if (equal && (index->list == NULL || index->count == writer->count))
+        return LX_OK;
+    lx_status status = lx_fail(error, LX_ERR_MISMATCH,
+                               "the index does not describe the %" PRIu64
+                               " records of the file: make it again",
+                               writer->count);
+    lx_error_locate(error, writer->index.file.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Ends the last line of an index, which may lack its line feed. */
+static lx_status end_line(lx__output *index, lx_error *error)
+{
+    char last = '\n';
+    lx_status status = index->offset != 0
+                           ? lx__file_read(&index->file, &last, 1, index->offset - 1, error)
+                           : LX_OK;
+    return status == LX_OK && last != '\n' ? lx__output_add(index, "\n", 1, error) : status;
 }
 
 lx_status lx_recordio_writer_append(const char *path, const char *index,
                                     lx_recordio_writer **writer, lx_error *error)
 {
     LX__CLEAR(writer);
-    uint64_t last = 0;
+    offsets described = {NULL, 0};
     if (path == NULL || writer == NULL)
         return lx__fail_null(error, path == NULL ? "path" : "writer");
     lx_recordio_writer *made = make(index != NULL);
     if (made == NULL)
         return lx__fail_memory(error, "a writer");
     lx_status status = open_files(made, path, index, O_RDWR, error);
-    if (status == LX_OK)
-        status = count_records(made, &last, error);
     if (status == LX_OK && index != NULL)
-        status = check_index(made, index, last, error);
+        status = load_offsets(index, &described, error);
+    if (status == LX_OK)
+        status = count_records(made, &described, error);
+    if (status == LX_OK && index != NULL)
+        status = end_line(&made->index, error);
+    lx__free(described.list);
     if (status == LX_OK)
         *writer = made;
     else

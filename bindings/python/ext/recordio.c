@@ -329,9 +329,11 @@ static PyObject *list_index(const lx_recordio_index *index)
     Py_ssize_t count = (Py_ssize_t)lx_recordio_index_get_count(index);
     PyObject *list = PyList_New(count);
     for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
-        PyObject *pair =
-            Py_BuildValue("(sK)", lx_recordio_index_get_key(index, (uint64_t)i),
-                          (unsigned long long)lx_recordio_index_get_offset(index, (uint64_t)i));
+        const char *text = lx_recordio_index_get_key(index, (uint64_t)i);
+        uint64_t offset = lx_recordio_index_get_offset(index, (uint64_t)i);
+        PyObject *key = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
+        PyObject *pair = key != NULL ? Py_BuildValue("(NK)", key, (unsigned long long)offset)
+                                     : NULL;
         if (pair == NULL)
             Py_CLEAR(list);
         else

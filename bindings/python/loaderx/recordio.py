@@ -70,6 +70,7 @@ class MXRecordIO:
             raise ValueError(f"flag must be 'r', 'w' or 'a', not {flag!r}")
         self.uri, self.flag, self._skip = uri, flag, skip
         self.is_open = False
+        self._handle: Any = None
         self.open()
 
     @property
@@ -80,8 +81,9 @@ class MXRecordIO:
         return None
 
     def open(self) -> None:
-        """Open the file; a new file is emptied again."""
-        self._handle: Any = (
+        """Open the file, after closing it if it is open; a new file is emptied again."""
+        self.close()
+        self._handle = (
             _core.RecordioWriter(self.uri, self._index_path(), self.flag == 'a') if self.writable
             else _core.RecordioReader(self.uri, self._skip))
         self.pid = os.getpid()
@@ -103,8 +105,7 @@ class MXRecordIO:
             handle.close()
 
     def reset(self) -> None:
-        """Return to the beginning; a file that is written becomes empty."""
-        self.close()
+        """Return to the beginning; a file that was opened with ``'w'`` becomes empty."""
         self.open()
 
     def _check(self, writes: bool) -> Any:
@@ -158,7 +159,8 @@ class MXRecordIO:
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if self.is_open:
+        was_open, self.is_open = self.is_open, False
+        if was_open:
             self.open()
 
 
@@ -247,11 +249,11 @@ class MXIndexedRecordIO(MXRecordIO):
             The key was written before, or its text cannot be in an index.
         """
         handle = self._check(True)
-        key = self.key_type(str(idx))
+        key = self.key_type(idx)
         if key in self.idx:
             raise ValueError(f'the key {idx!r} was written before')
         offset = handle.tell()
-        handle.write(buf, str(idx))
+        handle.write(buf, str(key))
         self._add(key, offset)
 
     def write(self, buf: Any) -> None:
@@ -311,6 +313,11 @@ class InputSplit:
         if record is None:
             raise StopIteration
         return record
+
+    def skipped(self) -> Tuple[int, int]:
+        """Return the number of damaged places, and of the bytes that were passed over there."""
+        places, size = self._reader.skipped()
+        return places, size
 
 
 def _list_files(uri: Union[_Path, Iterable[_Path]]) -> List[_Path]:

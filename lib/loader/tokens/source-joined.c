@@ -126,8 +126,7 @@ static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *in
 {
     const joined_source *self = (const joined_source *)source;
     spot next;
-    (void)wanted; /* other columns may depend on the tokens */
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; wanted[0] && i < count; i++) {
         lx__row row = {.ahead = true};
         if (find(self, indices[i] * self->sequence_length, &next, NULL) == LX_OK)
             (void)fill_row(self, &next, &row, NULL); /* fill() will report the error */

@@ -85,6 +85,8 @@ START_TEST(reports_damage)
         {"\x0a\x23\xd7\xce\0\0\0\x20\x0a\x23\xd7\xce\0\0\0\0", 16, "its last part is missing"},
         {"\x0a\x23\xd7\xce\0\0\0\x20xxxxxxxx", 16,
          "no magic number is where its next part should begin"},
+        {"\x0a\x23\xd7\xce\6\0\0\0zzzz\x0a\x23\xd7\xce", 16,
+         "another part begins within one of its parts, whose length is wrong"},
         {"\x0a\x23\xd7\xce\x8\0\0\0\x0a\x23\xd7\xce\0\0\0\0", 16,
          "another part begins within one of its parts, whose length is wrong"},
     };

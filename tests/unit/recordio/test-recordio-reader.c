@@ -70,6 +70,11 @@ START_TEST(seeks_to_any_record)
     unit_fails(lx_recordio_reader_next(reader, &record, &error), LX_ERR_CORRUPT);
     expect_record(reader, 2, offsets[2]);
     lx_recordio_reader_close(reader);
+    reader = open_reader("a.rec", true); /* another record would be wrong, not only late */
+    unit_ok(lx_recordio_reader_seek(reader, offsets[1] + 4, &error));
+    unit_fails(lx_recordio_reader_next(reader, &record, &error), LX_ERR_CORRUPT);
+    expect_record(reader, 2, offsets[2]);
+    lx_recordio_reader_close(reader);
     free(bytes.data);
     scratch_remove(scratch);
 }
@@ -198,11 +203,13 @@ END_TEST
 
 #define FILES 4
 
-/** Reads all parts, which must be the records of the files in order; @p lost of them are damaged. */
+/** Reads all parts, which must be the records of the files in order; record @p lost is damaged, which
+ * one part counts. */
 static void read_parts(const char *const *paths, uint64_t parts, unsigned lost)
 {
     lx_error error = LX_ERROR_INIT;
     lx_recordio_record record;
+    uint64_t places = 0;
     unsigned next = 0;
     for (uint64_t part = 0; part < parts; part++) {
         lx_recordio_reader *reader;
@@ -218,8 +225,10 @@ static void read_parts(const char *const *paths, uint64_t parts, unsigned lost)
         ck_assert_int_eq(status, LX_END);
         unit_fails(lx_recordio_reader_seek(reader, 0, &error), LX_ERR_STATE);
         expect_end(reader);
+        places += lx_recordio_reader_get_skipped(reader).places;
         lx_recordio_reader_close(reader);
     }
+    ck_assert_uint_eq(places, lost < COUNT);
     ck_assert_uint_eq(next + (lost < COUNT && next == lost), COUNT);
 }
 

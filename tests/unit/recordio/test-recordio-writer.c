@@ -103,6 +103,21 @@ START_TEST(appends_only_to_a_whole_file)
     write_bytes("a.rec", bytes.data, bytes.size);
     write_bytes("a.idx", "0\t0\n", 4);
     unit_fails(lx_recordio_writer_append("a.rec", "a.idx", &writer, &error), LX_ERR_MISMATCH);
+    write_bytes("a.rec", bytes.data, offsets[2]);
+    char lines[64];
+    snprintf(lines, sizeof lines, "a\t%d\nb\t0", (int)offsets[1]); /* without a line feed */
+    write_bytes("a.idx", lines, strlen(lines));
+    unit_ok(lx_recordio_writer_append("a.rec", "a.idx", &writer, &error));
+    unit_ok(lx_recordio_writer_write(writer, "c", "x", 1, &error));
+    unit_ok(lx_recordio_writer_close(writer, &error));
+    struct bytes index = read_file("a.idx");
+    snprintf(lines + strlen(lines), 30, "\nc\t%d\n", (int)offsets[2]);
+    ck_assert_uint_eq(index.size, strlen(lines));
+    ck_assert_mem_eq(index.data, lines, index.size);
+    free(index.data);
+    snprintf(lines, sizeof lines, "a\t0\nb\t0\nc\t%d\n", (int)offsets[2]);
+    write_bytes("a.idx", lines, strlen(lines));
+    unit_fails(lx_recordio_writer_append("a.rec", "a.idx", &writer, &error), LX_ERR_MISMATCH);
     unit_fails(lx_recordio_writer_append("a.rec", "b.idx", &writer, &error), LX_ERR_NOT_FOUND);
     free(bytes.data);
     scratch_remove(scratch);
@@ -136,6 +151,8 @@ START_TEST(keeps_existing_files)
     lx_recordio_writer *writer;
     write_bytes("a.rec", "abc", 3);
     unit_fails(lx_recordio_writer_create("a.rec", NULL, false, &writer, &error), LX_ERR_EXISTS);
+    unit_fails(lx_recordio_writer_create("b.rec", "a.rec", false, &writer, &error), LX_ERR_EXISTS);
+    ck_assert_int_eq(access("b.rec", F_OK), -1);
     unit_ok(lx_recordio_writer_create("a.rec", "a.idx", true, &writer, &error));
     write_records(writer, 0, 3);
     unit_ok(lx_recordio_writer_close(writer, &error));
