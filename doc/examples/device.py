@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Training on a GPU, or on the CPU if there is none: batches in pinned memory, copies to the device
-in advance, and a state that does not count the batch in advance.
+"""Training on a GPU, or on the CPU if there is none: batches in pinned memory, copies that
+overlap with the work of the device, and a resumed run.
 """
 
 import sys

@@ -420,10 +420,10 @@ static PyObject *return_safely(lxpy_engine *self, PyObject *value, uint64_t posi
     return PyErr_CheckSignals() == 0 ? take_kept(self) : NULL;
 }
 
-PyObject *lxpy_engine_peek(lxpy_engine *self, PyObject *pass, bool wait)
+PyObject *lxpy_engine_peek(lxpy_engine *self)
 {
     uint64_t before = self->loader != NULL ? lxpy_engine_tell(self) : 0;
-    PyObject *value = lxpy_engine_next(self, pass, wait);
+    PyObject *value = lxpy_engine_next(self, NULL);
     if (value != NULL && self->kept == NULL) {
         self->kept = Py_NewRef(value);
         self->kept_at = before;
@@ -437,9 +437,8 @@ PyObject *lxpy_engine_peek(lxpy_engine *self, PyObject *pass, bool wait)
     return value;
 }
 
-PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass, bool wait)
+PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
 {
-    uint64_t patience = wait ? LXPY_SLICE_NS : 0;
     for (;;) {
         lx_error error = LX_ERROR_INIT;
         lx_batch *batch;
@@ -456,7 +455,7 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass, bool wait)
         if (lxpy_pass_has_ended(pass) || lx_loader_tell(loader) >= self->end)
             status = LX_END;
         else
-            LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, patience, &batch, &error));
+            LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, LXPY_SLICE_NS, &batch, &error));
         lxpy_lock_release(&self->lock);
         if (status == LX_OK) {
             uint64_t position = lx_batch_get_position(batch);
@@ -470,7 +469,7 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass, bool wait)
             return NULL;
         if (status != LX_ERR_TIMEOUT)
             return self->loader != NULL ? raise_error(self, &error) : lxpy_engine_fail_closed(self);
-        if (PyErr_CheckSignals() < 0 || !wait)
+        if (PyErr_CheckSignals() < 0)
             return NULL;
     }
 }

@@ -82,13 +82,12 @@ uint64_t lxpy_engine_tell(const lxpy_engine *engine);
 int lxpy_engine_continue(lxpy_engine *engine, uint64_t end, PyObject *pass);
 
 /** Returns the next batch for Python. Returns NULL with an exception set on failure, and NULL
- * without an exception at the end, or if @p pass is not NULL and has ended, or if the batch is not
- * ready and @p wait is false. */
-PyObject *lxpy_engine_next(lxpy_engine *engine, PyObject *pass, bool wait);
+ * without an exception at the end, or if @p pass is not NULL and has ended. */
+PyObject *lxpy_engine_next(lxpy_engine *engine, PyObject *pass);
 
 /** Returns the batch that the next call to lxpy_engine_next() will return, without advancing; fails
  * and ends as that function does. */
-PyObject *lxpy_engine_peek(lxpy_engine *engine, PyObject *pass, bool wait);
+PyObject *lxpy_engine_peek(lxpy_engine *engine);
 
 /** Seeks to a position or, if @p text is not NULL, to the position of the state @p text; returns -1
  * with an exception set on failure. */
@@ -120,9 +119,6 @@ bool lxpy_pass_has_ended(PyObject *pass);
 
 /** Returns the next batch of @p pass, the iterator of @p loader, as lxpy_engine_next() does. */
 PyObject *lxpy_loader_next(PyObject *loader, PyObject *pass);
-
-/** Returns the batch that lxpy_loader_next() will return, as lxpy_engine_peek() does. */
-PyObject *lxpy_loader_peek(PyObject *loader, PyObject *pass, bool wait);
 
 /** Forgets the only iterator of @p loader, which has ended. */
 void lxpy_loader_release(PyObject *loader);

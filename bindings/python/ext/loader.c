@@ -343,7 +343,7 @@ PyObject *lxpy_loader_next(PyObject *object, PyObject *pass)
         return NULL;
     if (self->begun_ns == 0)
         self->begun_ns = now_ns();
-    PyObject *value = lxpy_engine_next(engine, pass, true);
+    PyObject *value = lxpy_engine_next(engine, pass);
     self->used_ns = self->ended_ns = now_ns();
     return value;
 }
@@ -353,16 +353,11 @@ static PyObject *loader_next(PyObject *object)
     return lxpy_loader_next(object, NULL);
 }
 
-PyObject *lxpy_loader_peek(PyObject *object, PyObject *pass, bool wait)
-{
-    lxpy_engine *engine = engine_of(object);
-    return engine != NULL ? lxpy_engine_peek(engine, pass, wait) : NULL;
-}
-
 static PyObject *loader_peek(PyObject *object, PyObject *ignored)
 {
+    lxpy_engine *engine = engine_of(object);
     (void)ignored;
-    PyObject *value = lxpy_loader_peek(object, NULL, true);
+    PyObject *value = engine != NULL ? lxpy_engine_peek(engine) : NULL;
     if (value == NULL && !PyErr_Occurred())
         PyErr_SetNone(PyExc_StopIteration);
     return value;

@@ -68,21 +68,6 @@ static PyObject *pass_next(PyObject *object)
     return batch;
 }
 
-static PyObject *pass_peek(PyObject *object, PyObject *ignored)
-{
-    PyObject *loader = Py_XNewRef(((pass *)object)->loader); /* another thread may end the pass */
-    (void)ignored;
-    PyObject *batch = loader != NULL ? lxpy_loader_peek(loader, object, false) : NULL;
-    Py_XDECREF(loader);
-    return batch != NULL || PyErr_Occurred() ? batch : Py_NewRef(Py_None);
-}
-
-static PyMethodDef pass_methods[] = {
-    {"_peek_ready", pass_peek, METH_NOARGS,
-     "Return the next batch without advancing; None if it is not ready, or at the end."},
-    {NULL},
-};
-
 static PyType_Slot pass_slots[] = {
     {Py_tp_doc, "An iterator over the batches of one pass of a loader."},
     {Py_tp_dealloc, pass_dealloc},
@@ -90,7 +75,6 @@ static PyType_Slot pass_slots[] = {
     {Py_tp_clear, pass_clear},
     {Py_tp_iter, PyObject_SelfIter},
     {Py_tp_iternext, pass_next},
-    {Py_tp_methods, pass_methods},
     {0, NULL},
 };
 

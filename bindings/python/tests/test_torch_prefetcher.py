@@ -94,7 +94,7 @@ def test_batches_without_tensors_are_an_error():
 
 @pytest.mark.parametrize('device', DEVICES)
 @pytest.mark.parametrize('threads', [0, 2])
-def test_positions_do_not_count_the_batch_in_advance(device, threads):
+def test_positions_are_those_of_the_loader(device, threads):
     prefetcher = make(device, batch_size=8, threads=threads, order=lx.Shuffle(seed=3))
     everything = [labels(batch) for batch in prefetcher]
     for count in range(len(everything)):
@@ -261,3 +261,43 @@ def test_every_byte_is_right_while_the_device_is_busy(pin, own_stream):
             wrong += (batch['data'] != index[:, None] * 4096 + columns).sum()
             del batch
         assert int(wrong) == 0
+
+
+# ---- what a batch in advance would change
+
+
+@pytest.mark.parametrize('threads', [0, 1])
+def test_an_interrupt_loses_neither_a_batch_nor_itself(threads):
+    def slow(batch):
+        if batch['label'][0] == 20:
+            raise KeyboardInterrupt
+        return batch
+
+    prefetcher = make('cpu', batch_size=10, threads=threads, transform=slow)
+    batches, got = iter(prefetcher), []
+    with pytest.raises(KeyboardInterrupt):
+        for batch in batches:
+            got.append(int(batch['label'][0]))
+    assert got == [0, 10] and prefetcher.loader.tell() == 20
+
+
+def test_a_loop_that_ends_early_leaves_no_pass_behind():
+    prefetcher = make('cpu', batch_size=4, drop_last=True)
+    for batch in prefetcher:
+        break
+    prefetcher.loader.seek(52)
+    assert [labels(batch)[0] for batch in prefetcher] == [52, 56]
+
+
+def test_an_iterator_continues_after_a_break():
+    prefetcher = lt.DevicePrefetcher((torch.tensor(i) for i in range(6)), 'cpu')
+    for batch in prefetcher:
+        break
+    assert [int(batch) for batch in prefetcher] == [1, 2, 3, 4, 5]
+
+
+def test_counts_and_packed_sequences_keep_their_values():
+    packed = torch.nn.utils.rnn.pack_sequence([torch.ones(3), torch.ones(2)])
+    got, = lt.DevicePrefetcher([{'count': collections.Counter(a=2), 'packed': packed,
+                                 'x': torch.ones(1)}], 'cpu')
+    assert got['count'] == {'a': 2} and torch.equal(got['packed'].data, packed.data)

@@ -8,7 +8,7 @@ random numbers again, and ``seek()``, which needs only a count. DataLoader, too,
 torch's: it reads loaderx datasets in threads, and its position can be saved and restored. Dataset,
 IterableDataset, Sampler, ConcatDataset, Subset, TensorDataset, random_split, get_worker_info and
 default_convert are torch's own; they are included so that one import suffices. DevicePrefetcher
-copies the batches of any loader to a GPU in advance. Only this module requires torch.
+copies the batches of any loader to a GPU while it works. Only this module requires torch.
 """
 
 from __future__ import annotations

@@ -145,6 +145,7 @@ class Direct(Iterator):
         progress = self._progress
         progress.whole = self._whole = _Whole(self._sampler, progress.iteration)
         self._loader: Any = None
+        self._engine: Any = None    # the library's loader, if it reads the batches
         for _ in range(self._ahead):
             self._whole.pull(self._fetcher.source.length)
         if self._num_workers:
@@ -163,11 +164,12 @@ class Direct(Iterator):
         if whole.order is None:
             self._loader = iter(())
             return
-        self._loader = iter(_core.Loader(
+        self._engine = _core.Loader(
             self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
             whole.start, 0, 1, batches.drop_last, False,
             min(self._num_workers, _MAX_THREADS), None, None, None, 'raise', None, UINT64_MAX,
-            None, (), None, self._allocate))
+            None, (), None, self._allocate)
+        self._loader = iter(self._engine)
 
     def _next_data(self) -> Any:
         progress = self._progress
@@ -175,6 +177,7 @@ class Direct(Iterator):
             self._whole.pull(self._fetcher.source.length)
             if self._loader is None:
                 self._open()
+        before = self._engine.tell() if self._engine is not None else None
         try:
             batch = next(self._loader)
         except StopIteration:
@@ -183,7 +186,9 @@ class Direct(Iterator):
             self._loader = iter(())
             raise
         except Exception:
-            progress.batches += 1    # the next call continues with the next batch
+            # The next call continues with the next batch, unless there was no memory for this one.
+            if self._engine is None or self._engine.tell() != before:
+                progress.batches += 1
             raise
         if self._num_workers:
             self._whole.pull(self._fetcher.source.length)
