@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A loader over values on disk delivers the same batches as over values in memory, and reads ahead
  * of them only while that is useful. */
-#include "loader/loader-private.h"
+#include "read-all.h"
 
 #include "../evict.h"
-#include "../sampler/orders.h"
 #include "../zrecord/records.h"
-#include "loaders.h"
 
 #define RECORDS 3000
 
@@ -26,26 +24,12 @@ static lx_source *open_records(lx_access access)
 
 static const char *const fields[] = {"wave", "label"};
 
-/** Reads batches up to the end of the run; returns the number of records read ahead. */
-static uint64_t read_all(lx_source *source, struct setup setup, uint64_t *digest)
+/** Reads the two fields. */
+static uint64_t read_fields(lx_source *source, struct setup setup, uint64_t *digest)
 {
-    lx_error error = LX_ERROR_INIT;
-    lx_loader *loader;
-    lx_batch *batch;
     setup.fields = fields;
     setup.field_count = 2;
-    lx_loader_options *options = make_options(setup);
-    unit_ok(lx_loader_open(source, options, &loader, &error));
-    *digest = 1;
-    while (lx_loader_next(loader, &batch, &error) == LX_OK) {
-        *digest = *digest * 31 + add_digest(14695981039346656037u, batch);
-        lx_batch_unref(batch);
-    }
-    unit_ok(error.status);
-    uint64_t requested = atomic_load(&loader->read_ahead.requested);
-    lx_loader_close(loader);
-    lx_loader_options_free(options);
-    return requested;
+    return read_all(source, setup, digest);
 }
 
 /** Compares a loader over values on disk with one over values in memory. */
@@ -53,12 +37,12 @@ static void compare(struct setup setup, lx_access access)
 {
     uint64_t right, got;
     lx_source *source = open_records(LX_ACCESS_MMAP);
-    ck_assert_uint_eq(read_all(source, setup, &right), 0);
+    ck_assert_uint_eq(read_fields(source, setup, &right), 0);
     lx_source_unref(source);
     if (!evict("d"))
         return;
     source = open_records(access);
-    uint64_t requested = read_all(source, setup, &got);
+    uint64_t requested = read_fields(source, setup, &got);
     lx_source_unref(source);
     ck_assert_uint_eq(got, right);
     ck_assert_uint_gt(requested, 0);
@@ -133,8 +117,8 @@ START_TEST(reads_ahead_of_parts)
         unit_ok(lx_source_new_subset(whole, indices, 1000, &subset, &error));
         unit_ok(lx_source_new_concat((lx_source *const[]){subset, whole}, 2, &both, &error));
         lx_order *order = make_order("shuffle", 1000 + RECORDS, 5, 0);
-        requested[cold] = read_all(both, (struct setup){.batch_size = 50, .order = order},
-                                   &digests[cold]);
+        requested[cold] = read_fields(both, (struct setup){.batch_size = 50, .order = order},
+                                      &digests[cold]);
         lx_order_unref(order);
         lx_source_unref(both);
         lx_source_unref(subset);
@@ -157,7 +141,7 @@ START_TEST(ends_once_values_are_in_memory)
     lx_source *source = open_records(LX_ACCESS_AUTO);
     lx_order *order = make_order("shuffle", RECORDS, 3, 0);
     struct setup setup = {.batch_size = 64, .epochs = 3, .order = order};
-    ck_assert_uint_lt(read_all(source, setup, &digest), RECORDS);
+    ck_assert_uint_lt(read_fields(source, setup, &digest), RECORDS);
     lx_order_unref(order);
     lx_source_unref(source);
     scratch_remove(scratch);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A loader over tokens on disk delivers the same batches as over tokens in memory, and reads ahead
  * of them. */
-#include "loader/loader-private.h"
+#include "../read-all.h"
 
 #include <sys/stat.h>
 
 #include "../../evict.h"
-#include "../../sampler/orders.h"
-#include "../loaders.h"
 #include "token-fields.h"
 
 #define DOCUMENTS 300
@@ -40,34 +38,15 @@ static lx_source *open_samples(int kind)
     return source;
 }
 
-/** Reads all batches; returns the number of samples read ahead. */
-static uint64_t read_all(lx_source *source, lx_order *order, uint64_t *digest)
-{
-    static const char *const names[] = {"tokens"};
-    lx_error error = LX_ERROR_INIT;
-    lx_loader *loader;
-    lx_batch *batch;
-    lx_loader_options *options = make_options(
-        (struct setup){.batch_size = 8, .order = order, .fields = names, .field_count = 1});
-    unit_ok(lx_loader_open(source, options, &loader, &error));
-    *digest = 1;
-    while (lx_loader_next(loader, &batch, &error) == LX_OK) {
-        *digest = *digest * 31 + add_digest(14695981039346656037u, batch);
-        lx_batch_unref(batch);
-    }
-    unit_ok(error.status);
-    uint64_t requested = atomic_load(&loader->read_ahead.requested);
-    lx_loader_close(loader);
-    lx_loader_options_free(options);
-    return requested;
-}
-
 /** Reads all samples in a random order. */
 static uint64_t read_samples(int kind, uint64_t *digest)
 {
+    static const char *const names[] = {"tokens"};
     lx_source *source = open_samples(kind);
     lx_order *order = make_order("shuffle", lx_source_get_length(source), 3, 0);
-    uint64_t requested = read_all(source, order, digest);
+    uint64_t requested = read_all(
+        source, (struct setup){.batch_size = 8, .order = order, .fields = names, .field_count = 1},
+        digest);
     lx_order_unref(order);
     lx_source_unref(source);
     return requested;
