@@ -86,7 +86,7 @@ class DevicePrefetcher:
         return f'<loaderx.torch.DevicePrefetcher to {self.device} of {self.loader!r}>'
 
     def _wait(self) -> None:
-        """Wait until the device is at most two batches behind."""
+        """Wait until the device has at most two batches left to work on."""
         if self._side is None:
             return
         self._marks.append(self._streams.current_stream(self.device).record_event())
