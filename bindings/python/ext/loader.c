@@ -14,8 +14,7 @@ typedef struct loader {
     PyObject_HEAD
     lxpy_engine *engine;
     uint64_t past_ns;            /* total time of the earlier passes */
-    uint64_t begun_ns, ended_ns; /* when the first call to next() of this pass began, and when the
-                                    last one ended */
+    uint64_t begun_ns, ended_ns; /* when this pass's first next() began, and its last one ended */
     uint64_t used_ns;            /* when the last pass began, continued or was moved */
     PyObject *pass;              /**< The iterator that has not ended, borrowed; or NULL. */
 } loader;
