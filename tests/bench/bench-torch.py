@@ -20,34 +20,11 @@ from torch.utils import data
 
 import loaderx as lx
 import loaderx.torch as lt
+from peers.loaders import Indexed, Samples, to_tensors
 from turns import (ROUNDS, Case, add_arguments, compare, import_fashion, new_report, read_idx,
                    write_report)
 
 BATCH = 256
-
-
-class Arrays:
-    """A typical dataset: (image, number of the class)."""
-
-    def __init__(self, images, labels):
-        self.images, self.labels = images, labels
-
-    def __len__(self):
-        return len(self.images)
-
-    def __getitem__(self, index):
-        return self.images[index], int(self.labels[index])
-
-
-class Indexed(Arrays):
-    """The same, read a batch at a time."""
-
-    def __getitems__(self, indices):
-        return self.images[indices], self.labels[indices]
-
-
-def to_tensors(arrays):
-    return [torch.from_numpy(array) for array in arrays]
 
 
 def take_from(loader):
@@ -75,14 +52,14 @@ def compare_loaders(report, arguments):
     common = {'batch_size': BATCH, 'shuffle': True, 'drop_last': True}
     cases = [
         Case('torch, __getitem__',
-             take_from(data.DataLoader(Arrays(images, labels), **common)), BATCH),
+             take_from(data.DataLoader(Samples(images, labels), **common)), BATCH),
         Case('torch, __getitems__',
              take_from(data.DataLoader(Indexed(images, labels), collate_fn=to_tensors, **common)),
              BATCH),
         Case('torch over the loaderx dataset', take_from(data.DataLoader(dataset, **common)),
              BATCH),
         Case('loaderx.torch, over the Python dataset',
-             take_from(lt.DataLoader(Arrays(images, labels), **common)), BATCH),
+             take_from(lt.DataLoader(Samples(images, labels), **common)), BATCH),
     ]
     for workers in 0, 1, 2:
         loader = lt.DataLoader(dataset, num_workers=workers, **common)
