@@ -62,7 +62,7 @@ source_of() {
 
 # every LANGUAGE NAME COMPILER: runs all tests in one language.
 every() {
-    for name in $HEADERS $(printf 'parity/%s ' $PARITY_HEADERS); do
+    for name in $HEADERS $FOLDER_HEADERS; do
         try "<loaderx/$name> alone, $2" header "$name" "$1" "$3"
     done
     for name in $MODULES; do

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Includes all headers of libloaderx-image, which decodes, changes and encodes images.
+ *
+ * The library is an optional layer, since it needs libjpeg-turbo, libpng and libwebp.
+ */
+#ifndef LOADERX_IMAGE_H
+#define LOADERX_IMAGE_H
+
+#include <loaderx/image/format.h>
+
+#endif
