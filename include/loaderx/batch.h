@@ -81,7 +81,10 @@ LX_API uint64_t lx_batch_get_epoch(const lx_batch *batch);
 
 /**
  * Computes the random key of each record as lx_random_get_key() does, from the seed, the epoch and
- * the index. A transform gets the same keys regardless of the number of threads and ranks.
+ * the position of the record in the global order. The keys do not depend on the number of threads
+ * and ranks, nor on where a run was resumed, and a record that an epoch contains several times has
+ * several keys. For a key that belongs to the record itself, pass lx_batch_get_indices() to
+ * lx_random_get_key().
  *
  * @param[in]  batch  The batch.
  * @param[in]  seed   Any value.

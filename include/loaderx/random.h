@@ -21,7 +21,7 @@ LX_BEGIN_DECLS
  *
  * @code
  * uint64_t key[2], draw;
- * lx_random_get_key(42, epoch, index, key);
+ * lx_random_get_key(42, epoch, position, key);
  * lx_random_get_draws(key, 0, 1, &draw);
  * bool flipped = draw >> 63;
  * @endcode
@@ -37,7 +37,8 @@ LX_BEGIN_DECLS
  *
  * @param[in]  seed    Any value.
  * @param[in]  epoch   The epoch in which the sample is read.
- * @param[in]  sample  The index of the sample in the source.
+ * @param[in]  sample  The number of the sample: usually its position in the global order, as in
+ *                     lx_batch_get_keys(), or its index in the source.
  * @param[out] key     Receives the key, for use with lx_random_get_draws(), numpy.random.Philox, or
  *                     any generator that takes a 128-bit key.
  */

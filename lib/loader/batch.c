@@ -82,8 +82,11 @@ lx_status lx__layout_init(lx__layout *layout, lx_source *source, char *const *fi
         layout->record_bytes += varying ? 0 : column->size;
         layout->varying = layout->varying || varying;
     }
-    return status == LX_OK ? lx__layout_add(layout, sizeof(uint64_t), &layout->indices_start, error)
-                           : status;
+    if (status == LX_OK)
+        status = lx__layout_add(layout, sizeof(uint64_t), &layout->indices_start, error);
+    return status == LX_OK
+               ? lx__layout_add(layout, sizeof(uint64_t), &layout->positions_start, error)
+               : status;
 }
 
 void lx__layout_free(lx__layout *layout)
@@ -362,6 +365,7 @@ lx_status lx__batch_pool_take(lx__batch_pool *batch_pool, uint64_t rows, uint64_
     taken->damaged = 0;
     taken->position = position;
     taken->indices = (uint64_t *)(void *)lx__batch_at(taken, layout->indices_start);
+    taken->positions = (uint64_t *)(void *)lx__batch_at(taken, layout->positions_start);
     for (size_t i = 0; i < layout->count; i++) {
         lx_column *column = &taken->columns[i];
         uint8_t *start = lx__batch_at(taken, layout->starts[i]);
@@ -411,7 +415,7 @@ uint64_t lx_batch_get_epoch(const lx_batch *batch)
 
 void lx_batch_get_keys(const lx_batch *batch, uint64_t seed, uint64_t *keys)
 {
-    lx__sample_keys(seed, batch->epoch, batch->indices, batch->rows, keys);
+    lx__sample_keys(seed, batch->epoch, batch->positions, batch->rows, keys);
 }
 
 size_t lx_batch_get_column_count(const lx_batch *batch)

@@ -43,6 +43,7 @@ typedef struct lx__layout {
                                       in size, of their offsets. */
     lx__missing_column *missing; /**< One for each column. */
     uint64_t indices_start;      /**< Offset of the record indices. */
+    uint64_t positions_start;    /**< Offset of the records' positions. */
     uint64_t bytes;              /**< Size of a batch's memory. */
     uint64_t record_bytes;       /**< Bytes per record, over all columns of fixed size. */
     bool varying;                /**< Whether a column's records vary in size. */
@@ -85,6 +86,7 @@ struct lx_batch {
     uint64_t position;
     uint64_t epoch; /**< Epoch of the order; the caller of lx__batch_pool_take() sets it. */
     uint64_t *indices;
+    uint64_t *positions; /**< Position of each record in the global order. */
     lx_column *columns;
     lx_target *targets; /**< One for each column of the source. */
     void *result;
@@ -117,7 +119,8 @@ lx_status lx__batch_pool_new(lx_executor *executor, lx__layout *layout,
 void lx__batch_pool_close(lx__batch_pool *batch_pool);
 
 /**
- * Returns a batch of @p rows records at @p position; its indices and columns are uninitialized.
+ * Returns a batch of @p rows records at @p position; its indices, the positions of its records and
+ * its columns are uninitialized.
  *
  * @retval LX_ERR_NOMEM   Out of memory, even after the idle batches are freed.
  * @retval LX_ERR_FORKED  The executor belongs to the parent process.

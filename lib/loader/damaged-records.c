@@ -77,6 +77,7 @@ static void move_record(lx_batch *batch, uint64_t from, uint64_t to)
 {
     const lx__layout *layout = &batch->batch_pool->layout;
     batch->indices[to] = batch->indices[from];
+    batch->positions[to] = batch->positions[from];
     for (size_t i = 0; i < layout->count; i++) {
         size_t size = (size_t)batch->columns[i].size;
         uint8_t *data = lx__batch_at(batch, layout->starts[i]);

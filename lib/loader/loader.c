@@ -164,6 +164,10 @@ static lx_status read_indices(lx_loader *loader, const lx__batch_slice *slice, l
 {
     batch->epoch = slice->begin / lx_order_get_length(loader->order);
     batch->real = slice->count;
+    for (uint64_t i = 0; i < slice->count; i++)
+        batch->positions[i] = slice->first + i * slice->stride;
+    for (uint64_t i = 0; i < slice->padding; i++)
+        batch->positions[slice->count + i] = slice->repeated + i;
     lx_status status = lx__order_read(loader->order, loader->scratch, slice->first, slice->stride,
                                       slice->count, batch->indices, error);
     if (status == LX_OK && slice->padding != 0)
@@ -262,10 +266,10 @@ static lx_status repeat_record(lx_loader *loader, lx_source *source, lx_batch *b
     for (uint64_t i = 0; status == LX_ERR_CORRUPT && i < length; i++) {
         lx_error_clear(error);
         status = lx__pipeline_check(&loader->pipeline, error);
+        batch->positions[0] = epoch + (end - epoch + i) % length;
         if (status == LX_OK)
-            status = lx__order_read(loader->order, loader->scratch,
-                                    epoch + (end - epoch + i) % length, 1, 1, batch->indices,
-                                    error);
+            status = lx__order_read(loader->order, loader->scratch, batch->positions[0], 1, 1,
+                                    batch->indices, error);
         if (status == LX_OK)
             status = lx_source_fill(source, batch->indices, 1, batch->targets, error);
         if (status == LX_OK)

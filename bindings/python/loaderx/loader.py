@@ -267,8 +267,9 @@ class Loader:
     keys : int, optional
         The seed of ``batch['keys']``, an additional uint64 array of shape ``(records, 2)`` with a
         random key for each record; None: no keys. A key depends only on the seed, the epoch and the
-        record, not on threads, ranks or other random numbers. `generator` creates a NumPy generator
-        from a key.
+        position of the record in the global order: it is the same for any number of threads and
+        ranks and after a resume, and a record that occurs several times has several keys.
+        `generator` creates a NumPy generator from a key.
     out : {'numpy', 'torch', 'jax'}
         The type of the arrays: NumPy arrays; tensors that share the memory of NumPy arrays; or JAX
         arrays on JAX's default device (for other devices, use `loaderx.jax.Loader`). The conversion

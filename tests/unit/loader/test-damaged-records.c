@@ -55,6 +55,8 @@ START_TEST(batches_lack_skipped_records)
         digests[t] = 0;
         for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
             const uint64_t *indices = lx_batch_get_indices(batch);
+            uint64_t keys[BATCH][2], key[2];
+            lx_batch_get_keys(batch, 1, keys[0]);
             ck_assert_uint_eq(lx_batch_get_position(batch), position);
             position = position + BATCH < LENGTH ? position + BATCH : LENGTH;
             ck_assert_uint_eq(lx_loader_tell(loader), position);
@@ -62,6 +64,8 @@ START_TEST(batches_lack_skipped_records)
                 for (; wanted % 7 == 3; wanted++)
                     skipped++;
                 ck_assert_uint_eq(indices[i], wanted);
+                lx_random_get_key(1, 0, wanted, key);
+                ck_assert_mem_eq(keys[i], key, sizeof key);
             }
             check_numbers(batch);
             digests[t] = add_digest(digests[t], batch);

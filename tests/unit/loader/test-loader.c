@@ -216,17 +216,22 @@ START_TEST(ranks_together_read_each_record_once_per_epoch)
 }
 END_TEST
 
-/* The same key for a record in an epoch, whichever process reads it. */
-START_TEST(each_record_has_random_numbers_of_its_own)
+/* The same key for a position of the order, whichever process reads it. */
+START_TEST(each_sample_has_random_numbers_of_its_own)
 {
     enum { LENGTH = 100 };
     static uint64_t right[3][LENGTH][2];
+    lx_error error = LX_ERROR_INIT;
+    lx_sampler *sampler;
     struct numbers numbers = {.length = LENGTH, .width = 2};
     lx_source *source = numbers_source(&numbers);
     lx_order *order = make_order("shuffle", LENGTH, 5, 0);
-    for (uint64_t epoch = 0; epoch < 3; epoch++)
-        for (uint64_t i = 0; i < LENGTH; i++)
-            lx_random_get_key(42, epoch, i, right[epoch][i]);
+    unit_ok(lx_sampler_new(order, 0, 1, &sampler, &error));
+    for (uint64_t position = 0, index, taken; position < 3 * LENGTH; position++) {
+        unit_ok(lx_sampler_take(sampler, 1, &index, &taken, &error));
+        lx_random_get_key(42, position / LENGTH, position, right[position / LENGTH][index]);
+    }
+    lx_sampler_free(sampler);
     for (uint64_t world = 1; world <= 3; world++) {
         struct setup setup = {.batch_size = 7,
                               .world = world,
@@ -632,7 +637,7 @@ END_TEST
 UNIT_MAIN("loader/loader", any_configuration_delivers_the_batches_of_its_positions,
           reports_the_end_until_the_next_epoch, all_ranks_end_the_epoch_of_a_seek,
           a_seek_after_the_end_restarts, ranks_together_read_each_record_once_per_epoch,
-          each_record_has_random_numbers_of_its_own,
+          each_sample_has_random_numbers_of_its_own,
           continues_with_other_ranks_without_loss_or_repeat,
           rank_2_of_4_continues_at_70_after_17_steps, an_empty_source_is_at_its_end,
           one_record_is_an_epoch, a_rank_without_records_is_at_its_end,
