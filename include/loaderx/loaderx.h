@@ -12,6 +12,7 @@
 #include <loaderx/executor.h>
 #include <loaderx/hooks.h>
 #include <loaderx/loader.h>
+#include <loaderx/map.h>
 #include <loaderx/mixture.h>
 #include <loaderx/packing.h>
 #include <loaderx/padding.h>

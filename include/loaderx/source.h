@@ -108,6 +108,17 @@ LX_API lx_status lx_source_open_flat(const char *path, const lx_column_info *col
  */
 LX_API lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error);
 
+/**
+ * Records to read, and their places in an order, on which random choices may depend. New members will be added at the end.
+ */
+typedef struct lx_samples {
+    size_t count;              /**< The number of records. */
+    const uint64_t *indices;   /**< The index of each record in the source. */
+    const uint64_t *positions; /**< The position of each record in the global order of the loader;
+                                    where there is no order, the same as @ref indices. */
+    uint64_t epoch;            /**< The epoch of the order; 0 where there is no order. */
+} lx_samples;
+
 /** The memory that receives the values of one column. */
 typedef struct lx_target {
     void *data;    /**< Receives record i at data + i * stride; NULL if the column is not needed or
@@ -406,6 +417,13 @@ LX_API const lx_column_info *lx_source_get_column(const lx_source *source, size_
  */
 LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
                                 const lx_target *targets, lx_error *error);
+
+/**
+ * Copies records as lx_source_fill() does, at given places of an order. Only the records of a
+ * source with an ::lx_map_function depend on their places.
+ */
+LX_API lx_status lx_source_fill_samples(lx_source *source, const lx_samples *samples,
+                                        const lx_target *targets, lx_error *error);
 
 /**
  * Copies records as lx_source_fill() does, with zeros for missing values, and also tells which

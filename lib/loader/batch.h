@@ -137,6 +137,15 @@ static inline uint8_t *lx__batch_at(const lx_batch *batch, uint64_t start)
     return (uint8_t *)batch->block.data + start;
 }
 
+/** Returns @p rows records of a batch, beginning with record @p first. */
+static inline lx_samples lx__batch_samples(const lx_batch *batch, uint64_t first, uint64_t rows)
+{
+    return (lx_samples){.count = (size_t)rows,
+                        .indices = batch->indices + first,
+                        .positions = batch->positions + first,
+                        .epoch = batch->epoch};
+}
+
 /** Changes the number of records of a batch; the number must not exceed the maximum in the
  * layout. */
 void lx__batch_set_rows(lx_batch *batch, uint64_t rows);

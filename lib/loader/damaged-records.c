@@ -21,7 +21,7 @@ static void offset_targets(lx_target *moved, const lx_target *targets, size_t co
 }
 
 /** Fills the readable columns of a damaged record with their values, and the others with zeros. */
-static lx_status fill_columns(lx_source *source, uint64_t index, uint64_t row,
+static lx_status fill_columns(lx_source *source, const lx_samples *sample, uint64_t row,
                               const lx_target *targets, lx_target *moved, lx_error *error)
 {
     size_t columns = lx_source_get_column_count(source);
@@ -30,7 +30,7 @@ static lx_status fill_columns(lx_source *source, uint64_t index, uint64_t row,
         if (targets[i].data == NULL)
             continue;
         offset_targets(moved, targets, columns, row, i);
-        lx_status status = lx_source_fill(source, &index, 1, moved, &why);
+        lx_status status = lx_source_fill_samples(source, sample, moved, &why);
         if (status == LX_ERR_CORRUPT) {
             memset(moved[i].data, 0, (size_t)lx_source_get_column(source, i)->size);
         } else if (status != LX_OK) {
@@ -41,13 +41,13 @@ static lx_status fill_columns(lx_source *source, uint64_t index, uint64_t row,
     return LX_OK;
 }
 
-static lx_status fill_record(lx_source *source, uint64_t index, uint64_t row,
+static lx_status fill_record(lx_source *source, const lx_samples *sample, uint64_t row,
                              const lx_target *targets, lx_target *moved, uint8_t *damaged,
                              lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
     offset_targets(moved, targets, lx_source_get_column_count(source), row, SIZE_MAX);
-    lx_status status = lx_source_fill(source, &index, 1, moved, &why);
+    lx_status status = lx_source_fill_samples(source, sample, moved, &why);
     *damaged = status == LX_ERR_CORRUPT;
     if (status == LX_OK || status == LX_ERR_CORRUPT)
         return LX_OK;
@@ -59,15 +59,15 @@ lx_status lx__damaged_records_fill(lx_source *source, lx_batch *batch, uint64_t 
                                    uint64_t rows, const lx_target *targets, lx_damage_policy policy,
                                    uint8_t *damaged, lx_error *error)
 {
-    const uint64_t *indices = batch->indices + first;
     lx_target *moved = lx__alloc_array(lx_source_get_column_count(source), sizeof *moved);
     if (moved == NULL)
         return lx__fail_memory(error, "a batch");
     lx_status status = LX_OK;
     for (uint64_t row = 0; status == LX_OK && row < rows; row++) {
-        status = fill_record(source, indices[row], row, targets, moved, &damaged[row], error);
+        lx_samples sample = lx__batch_samples(batch, first + row, 1);
+        status = fill_record(source, &sample, row, targets, moved, &damaged[row], error);
         if (status == LX_OK && damaged[row] && policy == LX_DAMAGE_ZEROS)
-            status = fill_columns(source, indices[row], row, targets, moved, error);
+            status = fill_columns(source, &sample, row, targets, moved, error);
     }
     lx__free(moved);
     return status;

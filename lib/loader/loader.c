@@ -270,8 +270,9 @@ static lx_status repeat_record(lx_loader *loader, lx_source *source, lx_batch *b
         if (status == LX_OK)
             status = lx__order_read(loader->order, loader->scratch, batch->positions[0], 1, 1,
                                     batch->indices, error);
+        lx_samples sample = lx__batch_samples(batch, 0, 1);
         if (status == LX_OK)
-            status = lx_source_fill(source, batch->indices, 1, batch->targets, error);
+            status = lx_source_fill_samples(source, &sample, batch->targets, error);
         if (status == LX_OK)
             status = lx__varying_fill(source, batch, NULL, error);
     }

@@ -75,8 +75,8 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
 {
     lx_batch *batch = job->batch;
     lx_damage_policy policy = job->pipeline->damage;
-    lx_status status = lx_source_fill(job->source, batch->indices + first, (size_t)rows, targets,
-                                      error);
+    lx_samples samples = lx__batch_samples(batch, first, rows);
+    lx_status status = lx_source_fill_samples(job->source, &samples, targets, error);
     if (status == LX_OK) /* if there is anything to fill, the batch is one part */
         status = lx__varying_fill(job->source, batch, NULL, error);
     if (status != LX_ERR_CORRUPT || policy == LX_DAMAGE_RAISE)

@@ -162,6 +162,9 @@ def loaders():
            [], shuffle_of(30, 42), 90 + 25)
     yield ('zip', of_sources('zip', 60, [plain_own, array('npy', 60, 'int64', [])]), [],
            weighted_of([1 + i % 3 for i in range(60)], 60, 42), 60 * 3 + 7)
+    yield ('map', of_sources('map', 60, [plain_own], inputs=[LABELS[0]['name']], identity='resize',
+                             outputs=[{'name': 'pixels', 'dtype': 'float32', 'shape': [3, 4]}]),
+           [], shuffle_of(60, 42), 60 * 2 + 11)
     yield ('mixture', of_sources('concat', 85, [plain_own, other]), [],
            blend_of([shuffle_of(60, 1), shuffle_of(25, 2)], [0.7, 0.3], 'redistribute', None,
                     [0, 60], {30: [0.2, 0.8]}), 85 * 2 + 25)

@@ -40,7 +40,7 @@ static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *in
 
 static int describe(const lx_source *source, json_t *object)
 {
-    return json_object_set_new(object, "columns", lx__columns_to_json(source));
+    return json_object_set_new(object, "columns", lx__columns_to_json(source, 0));
 }
 
 static void dispose(lx_source *source)

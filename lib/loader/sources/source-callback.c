@@ -18,22 +18,13 @@ typedef struct callback_source {
     char *identity;
 } callback_source;
 
-/** Passes on the status that a callback returned. */
-static lx_status pass_on(lx_error *theirs, lx_status status, const char *name, lx_error *error)
-{
-    status = lx__error_return(theirs, status, name);
-    theirs->status = status;
-    lx__error_propagate(error, theirs);
-    return status;
-}
-
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error)
 {
     callback_source *self = (callback_source *)source;
     lx_error theirs = LX_ERROR_INIT;
     lx_status status = self->fill(indices, count, targets, self->user, &theirs);
-    return pass_on(&theirs, status, "fill", error);
+    return lx__source_pass_on(&theirs, status, "fill", error);
 }
 
 static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
@@ -43,7 +34,7 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
     lx_error theirs = LX_ERROR_INIT;
     lx_status status = self->sizes(column, indices, count, offsets, self->user, &theirs);
     uint64_t item = source->columns[column].item_size;
-    status = pass_on(&theirs, status, "sizes", error);
+    status = lx__source_pass_on(&theirs, status, "sizes", error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
         if (offsets[0] != 0 || offsets[i + 1] < offsets[i] || (item > 1 && offsets[i + 1] % item))
             status = lx_fail(error, LX_ERR_CALLBACK,
@@ -58,13 +49,13 @@ static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *in
     callback_source *self = (callback_source *)source;
     lx_error theirs = LX_ERROR_INIT;
     lx_status status = self->fill_bytes(column, indices, count, offsets, out, self->user, &theirs);
-    return pass_on(&theirs, status, "fill_bytes", error);
+    return lx__source_pass_on(&theirs, status, "fill_bytes", error);
 }
 
 static int describe(const lx_source *source, json_t *object)
 {
     const callback_source *self = (const callback_source *)source;
-    int failed = json_object_set_new(object, "columns", lx__columns_to_json(source));
+    int failed = json_object_set_new(object, "columns", lx__columns_to_json(source, 0));
     failed |= json_object_set_new(object, "identity", json_string(self->identity));
     return failed != 0 ? -1 : 0;
 }

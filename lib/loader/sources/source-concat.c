@@ -34,6 +34,7 @@ typedef struct job {
     const lx_target *targets; /* the targets for the block's first record */
     lx_target *aimed;         /* scratch memory: one target per column */
     const block *block;
+    const lx_samples *samples; /* the block's records, with their indices in the concatenation */
 } job;
 
 /* ---- finding parts */
@@ -109,13 +110,13 @@ static size_t list_part(const block *b, size_t first, uint64_t *indices)
 /* ---- reading */
 
 /** Reads one column of records of the part into @p data, @p stride bytes apart. */
-static lx_status read_column(const job *j, size_t column, const uint64_t *indices, size_t count,
-                             uint8_t *data, size_t stride, lx_error *error)
+static lx_status read_column(const job *j, size_t column, const lx_samples *samples, uint8_t *data,
+                             size_t stride, lx_error *error)
 {
     for (size_t i = 0; i < j->part->column_count; i++)
         j->aimed[i].data = NULL;
     j->aimed[column] = (lx_target){data, stride};
-    return j->part->class->fill(j->part, indices, count, j->aimed, error);
+    return lx__source_fill(j->part, samples, j->aimed, error);
 }
 
 /** Reads one column of records that are consecutive in the block, straight into their rows. */
@@ -123,8 +124,10 @@ static lx_status read_run(const job *j, size_t column, const uint16_t *at, size_
                           lx_error *error)
 {
     const lx_target *target = &j->targets[column];
-    return read_column(j, column, &j->block->index[at[0]], count,
-                       (uint8_t *)target->data + at[0] * target->stride, target->stride, error);
+    lx_samples run = lx__samples_slice(j->samples, at[0], count);
+    run.indices = &j->block->index[at[0]];
+    return read_column(j, column, &run, (uint8_t *)target->data + at[0] * target->stride,
+                       target->stride, error);
 }
 
 /** Reads one column of records scattered over the block, and copies each to its row. */
@@ -132,12 +135,15 @@ static lx_status read_together(const job *j, size_t column, const uint16_t *at, 
                                lx_error *error)
 {
     _Alignas(64) uint8_t bytes[TOGETHER];
-    uint64_t indices[BLOCK];
+    uint64_t indices[BLOCK], positions[BLOCK];
+    const lx_samples scattered = {count, indices, positions, j->samples->epoch};
     const lx_target *target = &j->targets[column];
     size_t size = (size_t)j->part->columns[column].size;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         indices[i] = j->block->index[at[i]];
-    lx_status status = read_column(j, column, indices, count, bytes, size, error);
+        positions[i] = j->samples->positions[at[i]];
+    }
+    lx_status status = read_column(j, column, &scattered, bytes, size, error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
         memcpy((uint8_t *)target->data + at[i] * target->stride, bytes + i * size, size);
     return status;
@@ -173,33 +179,27 @@ static lx_status read_part(const job *j, size_t column, const uint16_t *at, size
     return status;
 }
 
-static lx_status read_block(const concat_source *self, const block *b, const lx_target *targets,
+static lx_status fill_block(lx_source *source, const lx_samples *samples, const lx_target *targets,
                             lx_target *aimed, lx_error *error)
 {
+    const concat_source *self = (const concat_source *)source;
     lx_status status = LX_OK;
-    for (size_t first = 0, here; status == LX_OK && first < b->count; first += here) {
-        job j = {self->parts.parts[b->part[b->sorted[first]]], targets, aimed, b};
-        here = count_of_part(b, first);
+    block b;
+    make_block(self, samples->indices, samples->count, &b);
+    for (size_t first = 0, here; status == LX_OK && first < b.count; first += here) {
+        job j = {self->parts.parts[b.part[b.sorted[first]]], targets, aimed, &b, samples};
+        here = count_of_part(&b, first);
         for (size_t i = 0; status == LX_OK && i < j.part->column_count; i++)
             if (targets[i].data != NULL)
-                status = read_part(&j, i, b->sorted + first, here, error);
+                status = read_part(&j, i, b.sorted + first, here, error);
     }
     return status;
 }
 
-static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t count,
-                            const lx_target *targets, lx_target *spare, lx_error *error)
+static lx_status fill_samples(lx_source *source, const lx_samples *samples,
+                              const lx_target *targets, lx_error *error)
 {
-    const concat_source *self = (const concat_source *)source;
-    block b;
-    make_block(self, indices, count, &b);
-    return read_block(self, &b, targets, spare, error);
-}
-
-static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
-                      const lx_target *targets, lx_error *error)
-{
-    return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
+    return lx__source_fill_blocks(source, samples, targets, fill_block, error);
 }
 
 /* ---- records that vary in size */
@@ -369,7 +369,7 @@ static void dispose(lx_source *source)
 }
 
 static const lx__source_class class = {.kind = "concat",
-                                       .fill = fill,
+                                       .fill_samples = fill_samples,
                                        .get_sizes = get_sizes,
                                        .fill_bytes = fill_bytes,
                                        .may_be_missing = may_be_missing,

@@ -27,6 +27,29 @@ lx_status lx_source_options_set_fill(lx_source_options *options, lx_fill_functio
     return LX_OK;
 }
 
+lx_status lx_source_options_set_map(lx_source_options *options, lx_map_function map, void *user,
+                                    lx_error *error)
+{
+    if (options == NULL || map == NULL)
+        return lx__fail_null(error, options == NULL ? "options" : "map");
+    options->map = map;
+    options->user = user;
+    return LX_OK;
+}
+
+lx_status lx_source_options_set_worker(lx_source_options *options,
+                                       lx_new_worker_function new_worker,
+                                       lx_free_worker_function free_worker, lx_error *error)
+{
+    if (options == NULL || new_worker == NULL || free_worker == NULL)
+        return lx__fail_null(error, options == NULL      ? "options"
+                                    : new_worker == NULL ? "new_worker"
+                                                         : "free_worker");
+    options->new_worker = new_worker;
+    options->free_worker = free_worker;
+    return LX_OK;
+}
+
 lx_status lx_source_options_set_release(lx_source_options *options, lx_release_function release,
                                         lx_error *error)
 {

@@ -31,7 +31,7 @@ lx_status lx__source_copy_columns(lx_source *made, const lx_source *from, lx_err
     return status;
 }
 
-lx_status lx__source_fill_blocks(lx_source *source, const uint64_t *indices, size_t count,
+lx_status lx__source_fill_blocks(lx_source *source, const lx_samples *samples,
                                  const lx_target *targets, lx__source_fill_block *fill,
                                  lx_error *error)
 {
@@ -43,9 +43,11 @@ lx_status lx__source_fill_blocks(lx_source *source, const uint64_t *indices, siz
         return lx__fail_memory(error, "a batch");
     lx_status status = LX_OK;
     memcpy(moved, targets, columns * sizeof *targets);
-    for (size_t done = 0, here; status == LX_OK && done < count; done += here) {
-        here = count - done < LX__SOURCE_BLOCK ? count - done : LX__SOURCE_BLOCK;
-        status = fill(source, indices + done, here, moved, moved + columns, error);
+    for (size_t done = 0, here; status == LX_OK && done < samples->count; done += here) {
+        size_t left = samples->count - done;
+        here = left < LX__SOURCE_BLOCK ? left : LX__SOURCE_BLOCK;
+        lx_samples block = lx__samples_slice(samples, done, here);
+        status = fill(source, &block, moved, moved + columns, error);
         for (size_t i = 0; i < columns; i++)
             if (moved[i].data != NULL)
                 moved[i].data = (uint8_t *)moved[i].data + here * moved[i].stride;

@@ -26,14 +26,23 @@ lx_status lx__source_copy_columns(lx_source *made, const lx_source *from, lx_err
 /** Maximum number of records per call to an lx__source_fill_block. */
 #define LX__SOURCE_BLOCK 256
 
-/** Fills a block of records, like a class's fill function; @p spare has room for one target per
- * column. */
-typedef lx_status lx__source_fill_block(lx_source *source, const uint64_t *indices, size_t count,
+/** Fills a block of records, like a class's fill_samples function; @p spare has room for one target
+ * per column. */
+typedef lx_status lx__source_fill_block(lx_source *source, const lx_samples *samples,
                                         const lx_target *targets, lx_target *spare,
                                         lx_error *error);
 
+/** Returns @p count samples, beginning with sample @p first. */
+static inline lx_samples lx__samples_slice(const lx_samples *samples, size_t first, size_t count)
+{
+    return (lx_samples){.count = count,
+                        .indices = samples->indices + first,
+                        .positions = samples->positions + first,
+                        .epoch = samples->epoch};
+}
+
 /** Fills records block by block. */
-lx_status lx__source_fill_blocks(lx_source *source, const uint64_t *indices, size_t count,
+lx_status lx__source_fill_blocks(lx_source *source, const lx_samples *samples,
                                  const lx_target *targets, lx__source_fill_block *fill,
                                  lx_error *error);
 

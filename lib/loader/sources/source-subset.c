@@ -30,20 +30,22 @@ static lx_status find_block(const lx_source *source, const uint64_t *indices, si
                                error);
 }
 
-static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t count,
-                            const lx_target *targets, lx_target *spare, lx_error *error)
+static lx_status fill_block(lx_source *source, const lx_samples *samples, const lx_target *targets,
+                            lx_target *spare, lx_error *error)
 {
     lx_source *part = ((subset_source *)source)->parts.parts[0];
+    lx_samples found = *samples;
     block b;
     (void)spare;
-    lx_status status = find_block(source, indices, count, &b, error);
-    return status == LX_OK ? part->class->fill(part, b.places, count, targets, error) : status;
+    lx_status status = find_block(source, samples->indices, samples->count, &b, error);
+    found.indices = b.places;
+    return status == LX_OK ? lx__source_fill(part, &found, targets, error) : status;
 }
 
-static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
-                      const lx_target *targets, lx_error *error)
+static lx_status fill_samples(lx_source *source, const lx_samples *samples,
+                              const lx_target *targets, lx_error *error)
 {
-    return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
+    return lx__source_fill_blocks(source, samples, targets, fill_block, error);
 }
 
 static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
@@ -135,7 +137,7 @@ static void dispose(lx_source *source)
 }
 
 static const lx__source_class class = {.kind = "subset",
-                                       .fill = fill,
+                                       .fill_samples = fill_samples,
                                        .get_sizes = get_sizes,
                                        .fill_bytes = fill_bytes,
                                        .may_be_missing = may_be_missing,

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "loader/sources/source-parts.h"
 
-static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
-                      const lx_target *targets, lx_error *error)
+static lx_status fill_samples(lx_source *source, const lx_samples *samples,
+                              const lx_target *targets, lx_error *error)
 {
     lx__parts_source *self = (lx__parts_source *)source;
     lx_status status = LX_OK;
@@ -14,7 +14,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
         for (size_t k = 0; k < part->column_count; k++)
             wanted = wanted || targets[k].data != NULL;
         if (wanted)
-            status = part->class->fill(part, indices, count, targets, error);
+            status = lx__source_fill(part, samples, targets, error);
         targets += part->column_count;
     }
     return status;
@@ -85,7 +85,7 @@ static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *in
 }
 
 static const lx__source_class class = {.kind = "zip",
-                                       .fill = fill,
+                                       .fill_samples = fill_samples,
                                        .get_sizes = get_sizes,
                                        .fill_bytes = fill_bytes,
                                        .may_be_missing = may_be_missing,

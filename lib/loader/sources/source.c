@@ -52,6 +52,15 @@ lx_status lx__source_pin(lx_source *source, lx_source **pinned, lx_error *error)
     return LX_OK;
 }
 
+lx_status lx__source_pass_on(lx_error *theirs, lx_status status, const char *callback,
+                             lx_error *error)
+{
+    status = lx__error_return(theirs, status, callback);
+    theirs->status = status;
+    lx__error_propagate(error, theirs);
+    return status;
+}
+
 lx_status lx__fail_sizes(lx_error *error)
 {
     return lx_fail(error, LX_ERR_LIMIT,
@@ -150,10 +159,10 @@ lx_status lx__source_mark_present(lx_source *source, size_t column, const uint64
 
 /* ---- saved states */
 
-json_t *lx__columns_to_json(const lx_source *source)
+json_t *lx__columns_to_json(const lx_source *source, size_t first)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < source->column_count; i++) {
+    for (size_t i = first; i < source->column_count; i++) {
         const lx_column_info *column = &source->columns[i];
         json_t *shape = json_array();
         int failed = 0;
@@ -271,28 +280,37 @@ static lx_status check_indices(const lx_source *source, const uint64_t *indices,
     return LX_OK;
 }
 
+lx_status lx__source_fill(lx_source *source, const lx_samples *samples, const lx_target *targets,
+                          lx_error *error)
+{
+    const lx__source_class *class = source->class;
+    return class->fill_samples != NULL
+               ? class->fill_samples(source, samples, targets, error)
+               : class->fill(source, samples->indices, samples->count, targets, error);
+}
+
 /** Fills from one snapshot; a caller that fills in several calls uses lx__source_pin(). */
-static lx_status fill_held(lx_source *source, const uint64_t *indices, size_t count,
-                           const lx_target *targets, lx_error *error)
+static lx_status fill_held(lx_source *source, const lx_samples *samples, const lx_target *targets,
+                           lx_error *error)
 {
     lx_source *pinned;
     lx_status status = lx__source_pin(source, &pinned, error);
     if (status != LX_OK)
         return status;
-    status = pinned->class->fill(pinned, indices, count, targets, error);
+    status = lx__source_fill(pinned, samples, targets, error);
     lx_source_unref(pinned);
     return status;
 }
 
-lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
-                         const lx_target *targets, lx_error *error)
+lx_status lx_source_fill_samples(lx_source *source, const lx_samples *samples,
+                                 const lx_target *targets, lx_error *error)
 {
-    if (source == NULL)
-        return lx__fail_null(error, "source");
-    if (targets == NULL)
-        return lx__fail_null(error, "targets");
-    if (indices == NULL && count != 0)
-        return lx__fail_null(error, "indices");
+    if (source == NULL || samples == NULL || targets == NULL)
+        return lx__fail_null(error, source == NULL    ? "source"
+                                    : samples == NULL ? "samples"
+                                                      : "targets");
+    if ((samples->indices == NULL || samples->positions == NULL) && samples->count != 0)
+        return lx__fail_null(error, samples->indices == NULL ? "indices" : "positions");
     bool wanted = false;
     for (size_t i = 0; i < source->column_count; i++) {
         const lx_column_info *column = &source->columns[i];
@@ -310,11 +328,18 @@ lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t coun
         lx_error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
         return status;
     }
-    lx_status status = check_indices(source, indices, count, error);
+    lx_status status = check_indices(source, samples->indices, samples->count, error);
     if (status != LX_OK || !wanted)
         return status;
-    return source->live ? fill_held(source, indices, count, targets, error)
-                        : source->class->fill(source, indices, count, targets, error);
+    return source->live ? fill_held(source, samples, targets, error)
+                        : lx__source_fill(source, samples, targets, error);
+}
+
+lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
+                         const lx_target *targets, lx_error *error)
+{
+    lx_samples samples = {.count = count, .indices = indices, .positions = indices};
+    return lx_source_fill_samples(source, &samples, targets, error);
 }
 
 lx_status lx_source_fill_present(lx_source *source, const uint64_t *indices, size_t count,

@@ -42,6 +42,11 @@ typedef struct lx__source_class {
     lx_status (*fill)(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error);
 
+    /** Fills records like @ref fill, which is NULL in a class that has this function: one whose
+     * records depend on their positions, or one that passes the positions on to other sources. */
+    lx_status (*fill_samples)(lx_source *source, const lx_samples *samples,
+                              const lx_target *targets, lx_error *error);
+
     /** See lx_source_get_sizes() and lx_source_fill_bytes(); called with valid indices and a column
      * whose records vary in size. NULL if no column's records do. */
     lx_status (*get_sizes)(lx_source *source, size_t column, const uint64_t *indices, size_t count,
@@ -101,6 +106,14 @@ LX_API lx_status lx__source_new(const lx__source_class *class, size_t size, uint
 lx_status lx__source_new_pinned(lx_source *source, size_t size, lx_source **pinned,
                                 lx_error *error);
 
+/** Fills records through the function of the class; the arguments are valid. */
+lx_status lx__source_fill(lx_source *source, const lx_samples *samples, const lx_target *targets,
+                          lx_error *error);
+
+/** Passes on the status that a callback of a source returned, and its failure @p theirs. */
+lx_status lx__source_pass_on(lx_error *theirs, lx_status status, const char *callback,
+                             lx_error *error);
+
 /** Fails because sizes of values add up to more than 2^64 - 1 bytes. */
 lx_status lx__fail_sizes(lx_error *error);
 
@@ -134,9 +147,9 @@ lx_status lx__source_check_names(const lx_source *source, lx_error *error);
 /** Returns {"kind", "length", ...}, which identifies the data. Returns NULL when out of memory. */
 json_t *lx__source_to_json(const lx_source *source);
 
-/** Returns [{name, dtype, shape}, ..], for sources without a better identity. Returns NULL when out
- * of memory. */
-json_t *lx__columns_to_json(const lx_source *source);
+/** Returns [{name, dtype, shape}, ..] for the columns from @p first on, for sources without a better
+ * identity. Returns NULL when out of memory. */
+json_t *lx__columns_to_json(const lx_source *source, size_t first);
 
 /** Calls @p visit for each dataset that the source reads; see the function of the class. */
 lx_status lx__source_visit_datasets(const lx_source *source, const bool *wanted,

@@ -240,8 +240,8 @@ static void keep_page(void)
 int main(int count, char **arguments)
 {
     static const struct scenario *const lists[] = {
-        writer_scenarios,   reader_scenarios, loader_scenarios,  order_scenarios,
-        executor_scenarios, import_scenarios, recordio_scenarios};
+        writer_scenarios,   reader_scenarios, loader_scenarios, order_scenarios,
+        executor_scenarios, import_scenarios, map_scenarios,    recordio_scenarios};
     struct course course = {.each = FAILING_EACH};
     static char *root; /* also for children, in which this memory is not a leak */
     int passed = 0, failed = 0;

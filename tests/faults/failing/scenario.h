@@ -27,6 +27,7 @@ extern const struct scenario loader_scenarios[];
 extern const struct scenario order_scenarios[];
 extern const struct scenario executor_scenarios[];
 extern const struct scenario import_scenarios[];
+extern const struct scenario map_scenarios[];
 extern const struct scenario recordio_scenarios[];
 
 /* ---- for preparations: a failure ends the test */

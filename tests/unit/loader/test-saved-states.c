@@ -188,6 +188,31 @@ static lx_source *megatron_of(const json_t *description)
 
 static lx_source *source_of(struct sources *sources, const json_t *description);
 
+static lx_status map_nothing(const lx_samples *samples, const lx_column *inputs,
+                             const lx_target *outputs, void *worker, void *user, lx_error *error)
+{
+    (void)samples, (void)inputs, (void)outputs, (void)worker, (void)user, (void)error;
+    return LX_OK;
+}
+
+/** A map with one input and one output. */
+static lx_source *map_of(lx_source *part, const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    const char *input =
+        json_string_value(json_array_get(json_object_get(description, "inputs"), 0));
+    const json_t *column = json_array_get(json_object_get(description, "outputs"), 0);
+    lx_source_options options = {.map = map_nothing, .identity = word(description, "identity")};
+    lx_column_info output = {.name = word(column, "name")};
+    uint64_t *shape = numbers_of(json_object_get(column, "shape"), &output.ndim);
+    output.shape = shape;
+    unit_ok(lx_dtype_parse(word(column, "dtype"), &output.dtype, &error));
+    unit_ok(lx_source_new_map(part, &input, 1, &output, 1, &options, &source, &error));
+    free(shape);
+    return source;
+}
+
 /** Sources made from other sources. */
 static lx_source *made_of(struct sources *sources, const json_t *description)
 {
@@ -206,6 +231,8 @@ static lx_source *made_of(struct sources *sources, const json_t *description)
         unit_ok(lx_source_new_zip(parts, NULL, count, &source, &error));
     else if (strcmp(kind, "subset") == 0)
         unit_ok(lx_source_new_subset(parts[0], table, entries, &source, &error));
+    else if (strcmp(kind, "map") == 0)
+        source = map_of(parts[0], description);
     else
         ck_abort_msg("this test makes no sources of the kind %s", kind);
     free(table);

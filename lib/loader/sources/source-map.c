@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+/* A source whose function computes columns from those of another source. */
+#include <loaderx/map.h>
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "loader/sources/source-options.h"
+#include "loader/sources/source-parts.h"
+
+/* How many samples the function receives at most, and how many bytes of input, unless a single
+ * sample has more. */
+#define BLOCK 32
+#define BLOCK_BYTES ((uint64_t)16 << 20)
+
+/** The inputs of one call of the function. */
+typedef struct workspace {
+    struct workspace *next; /* the next idle one */
+    lx_column *inputs;
+    size_t *capacities;             /* of the data of each input */
+    uint64_t (*offsets)[BLOCK + 1]; /* one for each input */
+    lx_target *targets;             /* one for each column of the part */
+    lx_target *outputs;
+    void *worker;
+} workspace;
+
+/** What a map and its snapshots share. */
+typedef struct mapping {
+    size_t input_count, output_count;
+    size_t passed_count; /* columns that the map takes from its part */
+    size_t *inputs;      /* positions in the part */
+    size_t *passed;
+    lx_map_function map;
+    lx_new_worker_function new_worker;
+    lx_free_worker_function free_worker;
+    lx_release_function release;
+    void *user;
+    char *identity;
+    pthread_mutex_t mutex; /* protects idle. Only tried: in a child of fork(), it may stay locked */
+    workspace *idle;
+} mapping;
+
+typedef struct map_source {
+    lx__parts_source parts; /* one part */
+    mapping *mapping;       /* owned by the live source, not by its snapshot */
+} map_source;
+
+static lx_source *part_of(const lx_source *source)
+{
+    return ((const map_source *)source)->parts.parts[0];
+}
+
+static mapping *mapping_of(const lx_source *source)
+{
+    return ((const map_source *)source)->mapping;
+}
+
+/* ---- workspaces */
+
+static void free_workspace(const mapping *m, workspace *w)
+{
+    if (w->worker != NULL)
+        m->free_worker(w->worker, m->user);
+    for (size_t i = 0; w->inputs != NULL && i < m->input_count; i++)
+        lx__free(w->inputs[i].data);
+    lx__free(w->inputs);
+    lx__free(w->capacities);
+    lx__free(w->offsets);
+    lx__free(w->targets);
+    lx__free(w->outputs);
+    lx__free(w);
+}
+
+static void set_inputs(const lx_source *source, workspace *w)
+{
+    const mapping *m = mapping_of(source);
+    for (size_t i = 0; i < m->input_count; i++) {
+        const lx_column_info *column = &part_of(source)->columns[m->inputs[i]];
+        w->inputs[i] = (lx_column){.name = column->name,
+                                   .dtype = column->dtype,
+                                   .ndim = column->ndim,
+                                   .shape = column->shape,
+                                   .size = column->size,
+                                   .item_size = column->item_size,
+                                   .offsets = column->size == LX_NONE ? w->offsets[i] : NULL};
+    }
+}
+
+static lx_status new_workspace(const lx_source *source, workspace **made, lx_error *error)
+{
+    const mapping *m = mapping_of(source);
+    lx_error theirs = LX_ERROR_INIT;
+    lx_status status = LX_OK;
+    workspace *w = lx__alloc_array(1, sizeof *w);
+    if (w == NULL)
+        return lx__fail_memory(error, "a map");
+    w->inputs = lx__alloc_array(m->input_count, sizeof *w->inputs);
+    w->capacities = lx__alloc_array(m->input_count, sizeof *w->capacities);
+    w->offsets = lx__alloc_array(m->input_count, sizeof *w->offsets);
+    w->targets = lx__alloc_array(part_of(source)->column_count, sizeof *w->targets);
+    w->outputs = lx__alloc_array(m->output_count, sizeof *w->outputs);
+    if (w->inputs == NULL || w->capacities == NULL || w->offsets == NULL || w->targets == NULL ||
+        w->outputs == NULL)
+        status = lx__fail_memory(error, "a map");
+    if (status == LX_OK && m->new_worker != NULL) {
+        status = m->new_worker(m->user, &w->worker, &theirs);
+        status = lx__source_pass_on(&theirs, status, "new_worker", error);
+    }
+    if (status != LX_OK) {
+        free_workspace(m, w);
+        return status;
+    }
+    set_inputs(source, w);
+    *made = w;
+    return LX_OK;
+}
+
+static lx_status take_workspace(const lx_source *source, workspace **taken, lx_error *error)
+{
+    mapping *m = mapping_of(source);
+    *taken = NULL;
+    if (pthread_mutex_trylock(&m->mutex) == 0) {
+        *taken = m->idle;
+        if (*taken != NULL)
+            m->idle = (*taken)->next;
+        pthread_mutex_unlock(&m->mutex);
+    }
+    return *taken != NULL ? LX_OK : new_workspace(source, taken, error);
+}
+
+static void return_workspace(mapping *m, workspace *w)
+{
+    if (pthread_mutex_trylock(&m->mutex) != 0) {
+        free_workspace(m, w);
+        return;
+    }
+    w->next = m->idle;
+    m->idle = w;
+    pthread_mutex_unlock(&m->mutex);
+}
+
+/* ---- inputs */
+
+/** Gets the sizes of the inputs that vary, and lowers the number of samples until their inputs fit
+ * into a block. */
+static lx_status get_input_sizes(const lx_source *source, workspace *w, lx_samples *samples,
+                                 lx_error *error)
+{
+    const mapping *m = mapping_of(source);
+    lx_source *part = part_of(source);
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < m->input_count; i++) {
+        const uint64_t *offsets = w->offsets[i];
+        uint64_t size = w->inputs[i].size;
+        if (size == LX_NONE)
+            status = part->class->get_sizes(part, m->inputs[i], samples->indices, samples->count,
+                                            w->offsets[i], error);
+        while (status == LX_OK && samples->count > 1 &&
+               (size == LX_NONE ? offsets[samples->count] : size * samples->count) > BLOCK_BYTES)
+            samples->count--;
+    }
+    return status;
+}
+
+/** Makes room for the inputs. */
+static lx_status reserve_inputs(const mapping *m, workspace *w, size_t count, lx_error *error)
+{
+    for (size_t i = 0; i < m->input_count; i++) {
+        lx_column *input = &w->inputs[i];
+        uint8_t *data = input->data;
+        uint64_t bytes = input->offsets != NULL ? input->offsets[count] : input->size * count;
+        if (bytes > SIZE_MAX || !lx__reserve(&data, &w->capacities[i], (size_t)bytes))
+            return lx__fail_memory(error, "the inputs of a map");
+        input->data = data;
+        input->rows = count;
+    }
+    return LX_OK;
+}
+
+static lx_status read_inputs(const lx_source *source, workspace *w, lx_samples *samples,
+                             lx_error *error)
+{
+    const mapping *m = mapping_of(source);
+    lx_source *part = part_of(source);
+    bool fixed = false;
+    lx_status status = get_input_sizes(source, w, samples, error);
+    if (status == LX_OK)
+        status = reserve_inputs(m, w, samples->count, error);
+    if (status == LX_OK)
+        memset(w->targets, 0, part->column_count * sizeof *w->targets);
+    for (size_t i = 0; status == LX_OK && i < m->input_count; i++) {
+        const lx_column *input = &w->inputs[i];
+        if (input->offsets != NULL) {
+            status = part->class->fill_bytes(part, m->inputs[i], samples->indices, samples->count,
+                                             input->offsets, input->data, error);
+        } else {
+            w->targets[m->inputs[i]] = (lx_target){input->data, (size_t)input->size};
+            fixed = true;
+        }
+    }
+    return status == LX_OK && fixed ? lx__source_fill(part, samples, w->targets, error) : status;
+}
+
+/* ---- reading */
+
+/** Fills the columns that the map takes from its part. */
+static lx_status fill_passed(lx_source *source, workspace *w, const lx_samples *samples,
+                             const lx_target *targets, lx_error *error)
+{
+    const mapping *m = mapping_of(source);
+    lx_source *part = part_of(source);
+    bool wanted = false;
+    memset(w->targets, 0, part->column_count * sizeof *w->targets);
+    for (size_t i = 0; i < m->passed_count; i++) {
+        w->targets[m->passed[i]] = targets[i];
+        wanted = wanted || targets[i].data != NULL;
+    }
+    return wanted ? lx__source_fill(part, samples, w->targets, error) : LX_OK;
+}
+
+/** Whether an input may be missing, which can change in a live dataset. */
+static bool has_missing_inputs(const lx_source *source)
+{
+    const mapping *m = mapping_of(source);
+    size_t i = 0;
+    while (i < m->input_count && !lx__source_may_be_missing(part_of(source), m->inputs[i]))
+        i++;
+    return i < m->input_count;
+}
+
+static lx_status is_present(lx_source *source, uint64_t index, uint8_t *present, lx_error *error)
+{
+    const mapping *m = mapping_of(source);
+    lx_status status = LX_OK;
+    *present = 1;
+    for (size_t i = 0; status == LX_OK && *present && i < m->input_count; i++)
+        status = lx__source_mark_present(part_of(source), m->inputs[i], &index, 1, present, error);
+    return status;
+}
+
+static void fill_zeros(const lx_source *source, const lx_target *outputs)
+{
+    const mapping *m = mapping_of(source);
+    for (size_t i = 0; i < m->output_count; i++)
+        if (outputs[i].data != NULL)
+            memset(outputs[i].data, 0, (size_t)source->columns[m->passed_count + i].size);
+}
+
+/** Computes outputs of the first samples; lowers @p samples to those. */
+static lx_status map_block(lx_source *source, workspace *w, lx_samples *samples, lx_error *error)
+{
+    const mapping *m = mapping_of(source);
+    lx_error theirs = LX_ERROR_INIT;
+    uint8_t present = 1;
+    lx_status status = LX_OK;
+    bool one_by_one = has_missing_inputs(source);
+    samples->count = one_by_one ? 1 : samples->count < BLOCK ? samples->count : BLOCK;
+    if (one_by_one)
+        status = is_present(source, samples->indices[0], &present, error);
+    if (status == LX_OK && !present)
+        fill_zeros(source, w->outputs);
+    if (status != LX_OK || !present)
+        return status;
+    status = read_inputs(source, w, samples, error);
+    if (status != LX_OK)
+        return status;
+    status = m->map(samples, w->inputs, w->outputs, w->worker, m->user, &theirs);
+    return lx__source_pass_on(&theirs, status, "map", error);
+}
+
+static lx_status fill_outputs(lx_source *source, workspace *w, const lx_samples *samples,
+                              const lx_target *targets, lx_error *error)
+{
+    const mapping *m = mapping_of(source);
+    bool wanted = false;
+    for (size_t i = 0; i < m->output_count; i++) {
+        w->outputs[i] = targets[i];
+        wanted = wanted || targets[i].data != NULL;
+    }
+    lx_status status = LX_OK;
+    for (size_t at = 0; wanted && status == LX_OK && at < samples->count;) {
+        lx_samples block = lx__samples_slice(samples, at, samples->count - at);
+        status = map_block(source, w, &block, error);
+        at += block.count;
+        for (size_t i = 0; i < m->output_count; i++)
+            if (w->outputs[i].data != NULL)
+                w->outputs[i].data = (uint8_t *)w->outputs[i].data +
+                                     block.count * w->outputs[i].stride;
+    }
+    return status;
+}
+
+static lx_status fill_samples(lx_source *source, const lx_samples *samples,
+                              const lx_target *targets, lx_error *error)
+{
+    mapping *m = mapping_of(source);
+    workspace *w;
+    lx_status status = take_workspace(source, &w, error);
+    if (status != LX_OK)
+        return status;
+    status = fill_passed(source, w, samples, targets, error);
+    if (status == LX_OK)
+        status = fill_outputs(source, w, samples, targets + m->passed_count, error);
+    return_workspace(m, w);
+    return status;
+}
+
+/* Only columns of the part vary in size. */
+
+static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                           uint64_t *offsets, lx_error *error)
+{
+    lx_source *part = part_of(source);
+    return part->class->get_sizes(part, mapping_of(source)->passed[column], indices, count, offsets,
+                                  error);
+}
+
+static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+                            const uint64_t *offsets, void *out, lx_error *error)
+{
+    lx_source *part = part_of(source);
+    return part->class->fill_bytes(part, mapping_of(source)->passed[column], indices, count,
+                                   offsets, out, error);
+}
+
+/* ---- class */
+
+static bool may_be_missing(const lx_source *source, size_t column)
+{
+    const mapping *m = mapping_of(source);
+    return column < m->passed_count ? lx__source_may_be_missing(part_of(source), m->passed[column])
+                                    : has_missing_inputs(source);
+}
+
+static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,
+                              size_t count, uint8_t *present, lx_error *error)
+{
+    const mapping *m = mapping_of(source);
+    lx_status status = LX_OK;
+    if (column < m->passed_count)
+        return lx__source_mark_present(part_of(source), m->passed[column], indices, count, present,
+                                       error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = is_present(source, indices[i], &present[i], error);
+    return status;
+}
+
+/** Returns, for each column of the part, whether it is read for the map's columns in @p wanted. The
+ * caller frees the result, which is NULL if there is no memory. */
+static bool *wanted_of_part(const lx_source *source, const bool *wanted)
+{
+    const mapping *m = mapping_of(source);
+    bool *of_part = lx__alloc_array(part_of(source)->column_count, sizeof *of_part);
+    bool any = false;
+    if (of_part == NULL)
+        return NULL;
+    for (size_t i = 0; i < m->passed_count; i++)
+        of_part[m->passed[i]] = wanted[i];
+    for (size_t i = 0; i < m->output_count; i++)
+        any = any || wanted[m->passed_count + i];
+    for (size_t i = 0; i < m->input_count; i++)
+        of_part[m->inputs[i]] = any;
+    return of_part;
+}
+
+static lx_status visit_datasets(const lx_source *source, const bool *wanted,
+                                lx__dataset_visit *visit, void *user, lx_error *error)
+{
+    bool *of_part = wanted != NULL ? wanted_of_part(source, wanted) : NULL;
+    if (wanted != NULL && of_part == NULL)
+        return lx__fail_memory(error, "a map");
+    lx_status status = lx__source_visit_datasets(part_of(source), of_part, visit, user, error);
+    lx__free(of_part);
+    return status;
+}
+
+static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+{
+    bool *of_part = wanted_of_part(source, wanted);
+    if (of_part != NULL)
+        lx__source_read_ahead(part_of(source), of_part, indices, count);
+    lx__free(of_part);
+}
+
+static int describe(const lx_source *source, json_t *object)
+{
+    const mapping *m = mapping_of(source);
+    json_t *inputs = json_array();
+    int failed = lx__source_parts_describe(source, object);
+    for (size_t i = 0; i < m->input_count; i++)
+        failed |= json_array_append_new(inputs,
+                                        json_string(part_of(source)->columns[m->inputs[i]].name));
+    failed |= json_object_set_new(object, "inputs", inputs);
+    failed |= json_object_set_new(object, "outputs", lx__columns_to_json(source, m->passed_count));
+    failed |= json_object_set_new(object, "identity", json_string(m->identity));
+    return failed != 0 ? -1 : 0;
+}
+
+static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
+{
+    lx_status status = lx__source_parts_pin(source, sizeof(map_source), pinned, error);
+    if (status == LX_OK) /* owned by the live source, which the snapshot references */
+        ((map_source *)*pinned)->mapping = mapping_of(source);
+    return status;
+}
+
+static void free_mapping(mapping *m)
+{
+    for (workspace *next; m->idle != NULL; m->idle = next) {
+        next = m->idle->next;
+        free_workspace(m, m->idle);
+    }
+    if (m->release != NULL)
+        m->release(m->user);
+    pthread_mutex_destroy(&m->mutex);
+    lx__free(m->inputs);
+    lx__free(m->passed);
+    lx__free(m->identity);
+    lx__free(m);
+}
+
+static void dispose(lx_source *source)
+{
+    if (source->live_source == NULL && mapping_of(source) != NULL)
+        free_mapping(mapping_of(source));
+    lx__source_parts_dispose(source);
+}
+
+static const lx__source_class class = {.kind = "map",
+                                       .fill_samples = fill_samples,
+                                       .get_sizes = get_sizes,
+                                       .fill_bytes = fill_bytes,
+                                       .may_be_missing = may_be_missing,
+                                       .mark_present = mark_present,
+                                       .describe = describe,
+                                       .visit_datasets = visit_datasets,
+                                       .read_ahead = read_ahead,
+                                       .pin = pin,
+                                       .dispose = dispose};
+
+/* ---- constructor */
+
+static size_t find_column(const lx_source *part, const char *name)
+{
+    size_t i = 0;
+    while (i < part->column_count && strcmp(part->columns[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static lx_status find_inputs(mapping *m, const lx_source *part, const char *const *inputs,
+                             lx_error *error)
+{
+    for (size_t i = 0; i < m->input_count; i++) {
+        if (inputs[i] == NULL)
+            return lx__fail_null(error, "the name of an input");
+        m->inputs[i] = find_column(part, inputs[i]);
+        if (m->inputs[i] == part->column_count)
+            return lx_fail(error, LX_ERR_NOT_FOUND, "the source has no column '%.64s'", inputs[i]);
+        for (size_t k = 0; k < i; k++)
+            if (m->inputs[k] == m->inputs[i])
+                return lx_fail(error, LX_ERR_ARGUMENT, "the input '%s' is named twice", inputs[i]);
+    }
+    return LX_OK;
+}
+
+static lx_status new_mapping(const lx_source *part, const char *const *inputs, size_t input_count,
+                             const lx_source_options *options, mapping **made, lx_error *error)
+{
+    mapping *m = lx__alloc_array(1, sizeof *m);
+    *made = m;
+    if (m == NULL)
+        return lx__fail_memory(error, "a map");
+    pthread_mutex_init(&m->mutex, NULL);
+    m->input_count = input_count;
+    m->inputs = lx__alloc_array(input_count, sizeof *m->inputs);
+    m->passed = lx__alloc_array(part->column_count, sizeof *m->passed);
+    m->identity = lx__strdup(options->identity != NULL ? options->identity : "");
+    if (m->inputs == NULL || m->passed == NULL || m->identity == NULL)
+        return lx__fail_memory(error, "a map");
+    lx_status status = find_inputs(m, part, inputs, error);
+    for (size_t i = 0; status == LX_OK && i < part->column_count; i++) {
+        bool is_input = false;
+        for (size_t k = 0; k < input_count; k++)
+            is_input = is_input || m->inputs[k] == i;
+        if (!is_input)
+            m->passed[m->passed_count++] = i;
+    }
+    return status;
+}
+
+static lx_status set_columns(lx_source *made, const lx_column_info *outputs, lx_error *error)
+{
+    const lx_source *part = part_of(made);
+    const mapping *m = mapping_of(made);
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < m->passed_count; i++)
+        status = lx__source_set_column(made, i, part->columns[m->passed[i]].name,
+                                       &part->columns[m->passed[i]], error);
+    for (size_t i = 0; status == LX_OK && i < m->output_count; i++) {
+        status = lx__source_set_column(made, m->passed_count + i, outputs[i].name, &outputs[i],
+                                       error);
+        if (status == LX_OK && made->columns[m->passed_count + i].size == LX_NONE) {
+            status =
+                lx_fail(error, LX_ERR_ARGUMENT,
+                        "the records of an output must have a fixed size: give it a fixed-size "
+                        "dtype and a shape");
+            lx_error_locate(error, NULL, outputs[i].name, LX_NONE, LX_NONE);
+        }
+    }
+    return status == LX_OK ? lx__source_check_names(made, error) : status;
+}
+
+static lx_status check(const lx_source *part, const char *const *inputs, size_t input_count,
+                       const lx_column_info *outputs, size_t output_count,
+                       const lx_source_options *options, lx_error *error)
+{
+    if (part == NULL || inputs == NULL || outputs == NULL)
+        return lx__fail_null(error, part == NULL ? "part" : inputs == NULL ? "inputs" : "outputs");
+    if (options == NULL || options->map == NULL)
+        return lx_fail(error, LX_ERR_ARGUMENT, "a map needs a function: set map");
+    if (input_count == 0 || output_count == 0)
+        return lx_fail(error, LX_ERR_ARGUMENT, "a map needs at least one %s",
+                       input_count == 0 ? "input" : "output");
+    if (options->identity != NULL && !lx__utf8_valid(options->identity))
+        return lx_fail(error, LX_ERR_ARGUMENT, "the identity is not valid UTF-8");
+    return LX_OK;
+}
+
+lx_status lx_source_new_map(lx_source *part, const char *const *inputs, size_t input_count,
+                            const lx_column_info *outputs, size_t output_count,
+                            const lx_source_options *options, lx_source **source, lx_error *error)
+{
+    LX__CLEAR(source);
+    lx_source *made = NULL;
+    mapping *m = NULL;
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    lx_status status = check(part, inputs, input_count, outputs, output_count, options, error);
+    if (status != LX_OK)
+        return status;
+    status = new_mapping(part, inputs, input_count, options, &m, error);
+    if (status == LX_OK) {
+        m->output_count = output_count;
+        status = lx__source_new(&class, sizeof(map_source), part->length,
+                                m->passed_count + output_count, &made, error);
+    }
+    if (status != LX_OK) {
+        if (m != NULL)
+            free_mapping(m);
+        return status;
+    }
+    ((map_source *)made)->mapping = m;
+    status = lx__source_add_parts(made, &part, 1, error);
+    if (status == LX_OK)
+        status = set_columns(made, outputs, error);
+    if (status != LX_OK) {
+        lx_source_unref(made); /* its function is not set yet, so the user data is not released */
+        return status;
+    }
+    m->map = options->map;
+    m->new_worker = options->new_worker;
+    m->free_worker = options->free_worker;
+    m->release = options->release;
+    m->user = options->user;
+    *source = made;
+    return LX_OK;
+}
