@@ -8,6 +8,7 @@
 #ifndef LOADERX_IMAGE_H
 #define LOADERX_IMAGE_H
 
+#include <loaderx/image/decoder.h>
 #include <loaderx/image/format.h>
 
 #endif

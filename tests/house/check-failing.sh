@@ -20,6 +20,8 @@ lx_column_pad
 lx_dtype_parse
 lx_fail
 lx_fail_errno
+lx_image_decoder_set_channels
+lx_image_decoder_set_scale
 lx_loader_next_timed
 lx_loader_options_set_drop_last
 lx_loader_options_set_executor

@@ -241,7 +241,11 @@ int main(int count, char **arguments)
 {
     static const struct scenario *const lists[] = {
         writer_scenarios,   reader_scenarios, loader_scenarios, order_scenarios,
-        executor_scenarios, import_scenarios, map_scenarios,    recordio_scenarios};
+        executor_scenarios, import_scenarios, map_scenarios,    recordio_scenarios,
+#ifdef HAVE_IMAGES
+        image_scenarios,
+#endif
+    };
     struct course course = {.each = FAILING_EACH};
     static char *root; /* also for children, in which this memory is not a leak */
     int passed = 0, failed = 0;

@@ -29,6 +29,9 @@ extern const struct scenario executor_scenarios[];
 extern const struct scenario import_scenarios[];
 extern const struct scenario map_scenarios[];
 extern const struct scenario recordio_scenarios[];
+#ifdef HAVE_IMAGES
+extern const struct scenario image_scenarios[];
+#endif
 
 /* ---- for preparations: a failure ends the test */
 

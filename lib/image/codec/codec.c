@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/codec/codec.h"
+
+#include <inttypes.h>
+
+lx_status lx__codec_check_size(const lx__codec_input *input, uint32_t width, uint32_t height,
+                               lx_error *error)
+{
+    uint64_t pixels = (uint64_t)width * height;
+    if (pixels == 0)
+        return lx_fail(error, LX_ERR_CORRUPT, "the image has %" PRIu32 " x %" PRIu32 " pixels",
+                       width, height);
+    if (pixels > input->max_pixels)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the image has %" PRIu32 " x %" PRIu32 " pixels, more than max_pixels, "
+                       "%" PRIu64 ": raise max_pixels if the file is to be trusted",
+                       width, height, input->max_pixels);
+    return LX_OK;
+}
