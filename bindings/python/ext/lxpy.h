@@ -119,6 +119,7 @@ int lxpy_add_import(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);
 int lxpy_add_recordio(PyObject *module);
+int lxpy_add_capsule(PyObject *module);
 
 /** Runs @p statement without the GIL; the statement must neither return nor jump out. */
 #define LXPY_WITHOUT_GIL(statement)                                                                \

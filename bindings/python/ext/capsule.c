@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions for other extensions. */
+#include "capsule.h"
+
+#include "lxpy.h"
+
+static void release(PyObject *object)
+{
+    PyMem_Free(PyCapsule_GetPointer(object, LXPY_CAPSULE));
+}
+
+int lxpy_add_capsule(PyObject *module)
+{
+    lxpy_capsule *capsule = PyMem_Malloc(sizeof *capsule);
+    if (capsule == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *capsule = (lxpy_capsule){lxpy_state_get(module), lxpy_raise};
+    PyObject *object = PyCapsule_New(capsule, LXPY_CAPSULE, release);
+    if (object == NULL) {
+        PyMem_Free(capsule);
+        return -1;
+    }
+    const char *name = strrchr(LXPY_CAPSULE, '.') + 1;
+    int result = PyModule_AddObject(module, name, object);
+    if (result < 0)
+        Py_DECREF(object);
+    return result;
+}

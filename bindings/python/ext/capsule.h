@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What loaderx._core gives to the other extensions of the package, in a capsule of this name. They
+ * do not use lxpy.h. */
+#ifndef LXPY_CAPSULE_H
+#define LXPY_CAPSULE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <loaderx/status.h>
+
+#define LXPY_CAPSULE "loaderx._core._capsule"
+
+/** Valid while the module loaderx._core exists. */
+typedef struct lxpy_capsule {
+    struct lxpy_state *state; /**< The argument of the functions. */
+    /** Raises the exception for @p error, chosen by its status. Returns NULL. */
+    PyObject *(*raise)(struct lxpy_state *state, const lx_error *error);
+} lxpy_capsule;
+
+#endif

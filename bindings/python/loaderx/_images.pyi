@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# The extension for images, which exists if libloaderx was built with them.
+from typing import Any, Tuple
+
+class Image:
+    def __new__(cls, data: Any, channels: int, upright: bool, scale: int,
+                max_pixels: int) -> Image: ...
+    def info(self) -> Tuple[str, int, int, int, int, int]: ...
+    def read(self, left: int, top: int, width: int, height: int, out: Any) -> None: ...
