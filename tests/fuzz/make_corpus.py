@@ -318,6 +318,55 @@ def recordio():
         put('recordio', f'index-{name}', b'\4' + text.encode())
 
 
+def images():
+    """Make small images of many kinds, if Pillow is installed."""
+    try:
+        from PIL import Image
+    except ImportError:
+        print('make_corpus: no Pillow: the images are kept')
+        return
+    generator = random.Random(5)
+    picture = Image.frombytes('RGBA', (24, 18), generator.randbytes(24 * 18 * 4)).resize((40, 30))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+
+    def add(name, mode, form, size=(40, 30), **options):
+        file = io.BytesIO()
+        picture.convert('RGB').convert(mode).resize(size).save(file, form, **options)
+        put_all(name, file.getvalue(), (0, 1, 4) if form == 'JPEG' else (0, 16))
+
+    def put_all(name, data, every):
+        for flags in every:
+            put('image', f'{name}-{flags}', bytes([flags, 60, 120, 90, 100]) + data)
+
+    for number, sampling in enumerate(('444', '422', '420')):
+        add(f'jpeg-{sampling}', 'RGB', 'JPEG', quality=50, subsampling=number)
+        add(f'jpeg-{sampling}-progressive', 'RGB', 'JPEG', quality=50, subsampling=number,
+            progressive=True)
+    add('jpeg-exif', 'RGB', 'JPEG', (17, 9), quality=50, exif=exif)
+    add('jpeg-restart', 'RGB', 'JPEG', quality=50, restart_marker_blocks=2)
+    add('jpeg-grey', 'L', 'JPEG', quality=50)
+    add('jpeg-cmyk', 'CMYK', 'JPEG', (20, 20), quality=50)
+    for mode in ('1', 'L', 'LA', 'P', 'RGB', 'RGBA', 'I;16'):
+        add(f'png-{mode.replace(";", "-")}', mode, 'PNG', (20, 15))
+    # Pillow writes no interlaced images.
+    passes = ((1, 1), (1, 1), (2, 1), (2, 2), (4, 2), (4, 4), (8, 4))
+    rows = b''.join(bytes(1) + generator.randbytes(w) for w, h in passes for _ in range(h))
+    interlaced = b'\x89PNG\r\n\x1a\n'
+    for kind, data in ((b'IHDR', struct.pack('>IIBBBBB', 8, 8, 8, 0, 0, 0, 1)),
+                       (b'IDAT', zlib.compress(rows)), (b'IEND', b'')):
+        interlaced += struct.pack('>I', len(data)) + kind + data
+        interlaced += struct.pack('>I', zlib.crc32(kind + data))
+    put_all('png-interlaced', interlaced, (0, 16))
+    add('png-exif', 'RGB', 'PNG', (20, 15), exif=exif)
+    for bits in (1, 2, 4):
+        add(f'png-palette-{bits}', 'P', 'PNG', (20, 15), bits=bits)
+    add('webp', 'RGB', 'WEBP', quality=40)
+    add('webp-lossless', 'RGB', 'WEBP', (20, 15), lossless=True)
+    add('webp-alpha', 'RGBA', 'WEBP', (20, 15), quality=40)
+    add('webp-exif', 'RGB', 'WEBP', (20, 15), quality=40, exif=exif)
+
+
 def restore():
     states = HERE.parent / 'data' / 'states'
     for kind in 'loaders', 'samplers':
@@ -363,6 +412,7 @@ def make():
     imports()
     tokens()
     recordio()
+    images()
     restore()
     programs('python', 40, 200, 3)
     programs('state', 40, 600, 4)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Images: a byte for options, four for a region, and the file. If the whole image can be decoded,
+ * so can the region, and it has the same pixels. */
+#include "fuzz.h"
+
+#include <zlib.h>
+
+#include <loaderx/image/decoder.h>
+
+#include "base/bytes.h"
+
+enum {
+    SCALE = 3,   /* the number of halvings */
+    GREY = 4,    /* one channel */
+    STORED = 8,  /* not turned */
+    REPAIR = 16, /* correct the checksums of a PNG */
+};
+
+#define PIXELS 65536
+#define FILE_MAX 65536
+
+static void store_be32(uint8_t *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+static void repair(uint8_t *file, size_t size)
+{
+    for (size_t at = 8; lx__range_fits(at, 12, size);) {
+        uint32_t length = (uint32_t)file[at] << 24 | (uint32_t)file[at + 1] << 16 |
+                          (uint32_t)file[at + 2] << 8 | file[at + 3];
+        if (!lx__range_fits(at + 12, length, size))
+            return;
+        store_be32(file + at + 8 + length, (uint32_t)crc32(0, file + at + 4, length + 4));
+        at += 12 + (size_t)length;
+    }
+}
+
+/** Returns the part of [0, limit) that two bytes select. */
+static void choose(struct input *input, uint32_t limit, uint32_t *first, uint32_t *count)
+{
+    *first = (uint32_t)((uint64_t)input_byte(input) * limit >> 8);
+    *count = 1 + (uint32_t)((uint64_t)input_byte(input) * (limit - *first) >> 8);
+    if (*count > limit - *first)
+        *count = limit - *first;
+}
+
+static bool read_pixels(lx_image_decoder *decoder, const lx_image_region *region, uint8_t *pixels,
+                        size_t stride)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_status status = lx_image_decoder_read(decoder, region, pixels, stride, &error);
+    if (status != error.status)
+        fuzz_fail("the error is not that of the status");
+    if (status != LX_OK && status != LX_ERR_CORRUPT && status != LX_ERR_UNSUPPORTED &&
+        status != LX_ERR_LIMIT)
+        fuzz_fail("reading: %s", lx_status_get_name(status));
+    return status == LX_OK;
+}
+
+static void compare(lx_image_decoder *decoder, const lx_image_info *info, struct input *input,
+                    uint32_t channels)
+{
+    static uint8_t whole[PIXELS * 3], part[PIXELS * 3];
+    lx_image_region region;
+    size_t stride = (size_t)info->width * channels;
+    choose(input, info->width, &region.left, &region.width);
+    choose(input, info->height, &region.top, &region.height);
+    size_t row = (size_t)region.width * channels;
+    bool complete = read_pixels(decoder, NULL, whole, stride);
+    if (!read_pixels(decoder, &region, part, row)) {
+        if (complete)
+            fuzz_fail("a region cannot be decoded");
+        return;
+    }
+    for (uint32_t y = 0; complete && y < region.height; y++)
+        if (memcmp(whole + (region.top + y) * stride + (size_t)region.left * channels,
+                   part + y * row, row) != 0)
+            fuzz_fail("a region has other pixels");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input input = {data, size}, region;
+    unsigned options = input_byte(&input);
+    uint32_t channels = options & GREY ? 1 : 3;
+    uint8_t file[FILE_MAX];
+    size_t skipped = 4;
+    lx_image_info info;
+    region.data = input_bytes(&input, &skipped);
+    region.size = skipped;
+    size_t length = input.size < sizeof file ? input.size : sizeof file;
+    if (length != 0)
+        memcpy(file, input.data, length);
+    if (options & REPAIR)
+        repair(file, length);
+    lx_image_decoder *decoder = need(lx_image_decoder_new());
+    lx_image_decoder_set_max_pixels(decoder, PIXELS);
+    lx_image_decoder_set_upright(decoder, !(options & STORED));
+    (void)lx_image_decoder_set_channels(decoder, channels, NULL);
+    (void)lx_image_decoder_set_scale(decoder, 1U << (options & SCALE), NULL);
+    if (lx_image_decoder_open(decoder, file, length, &info, NULL) == LX_OK)
+        compare(decoder, &info, &region, channels);
+    lx_image_decoder_free(decoder);
+    return 0;
+}
