@@ -10,5 +10,6 @@
 
 #include <loaderx/image/decoder.h>
 #include <loaderx/image/format.h>
+#include <loaderx/image/resize.h>
 
 #endif

@@ -243,7 +243,7 @@ int main(int count, char **arguments)
         writer_scenarios,   reader_scenarios, loader_scenarios, order_scenarios,
         executor_scenarios, import_scenarios, map_scenarios,    recordio_scenarios,
 #ifdef HAVE_IMAGES
-        image_scenarios,
+        image_scenarios,    pixel_scenarios,
 #endif
     };
     struct course course = {.each = FAILING_EACH};

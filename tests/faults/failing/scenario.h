@@ -31,6 +31,7 @@ extern const struct scenario map_scenarios[];
 extern const struct scenario recordio_scenarios[];
 #ifdef HAVE_IMAGES
 extern const struct scenario image_scenarios[];
+extern const struct scenario pixel_scenarios[];
 #endif
 
 /* ---- for preparations: a failure ends the test */
