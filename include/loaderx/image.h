@@ -11,5 +11,6 @@
 #include <loaderx/image/decoder.h>
 #include <loaderx/image/format.h>
 #include <loaderx/image/resize.h>
+#include <loaderx/image/tensor.h>
 
 #endif

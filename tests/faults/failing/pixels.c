@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of images in memory: resizing. */
+/* Scenarios of images in memory: resizing, and conversion to tensors. */
 #include "scenario.h"
 
 #include <loaderx/image.h>
@@ -31,16 +31,31 @@ static void resize(struct run *run, lx_image *in, lx_image *out)
     lx_image_resizer_free(resizer);
 }
 
-static void resize_level(struct run *run)
+static void convert(struct run *run, const lx_image *image)
+{
+    lx_image_tensorizer *tensorizer;
+    uint8_t out[SMALL * SMALL * 3];
+    if (!TRY(run, lx_image_tensorizer_new(LX_UINT8, LX_IMAGE_CHW, 3, 1, NULL, NULL, &tensorizer,
+                                          &run->error)))
+        return;
+    if (TRY(run,
+            lx_image_tensorizer_convert(tensorizer, image, true, out, sizeof out, &run->error)))
+        check_level(run, "convert", out, sizeof out);
+    lx_image_tensorizer_free(tensorizer);
+}
+
+static void resize_and_convert(struct run *run)
 {
     static uint8_t large[SIDE * SIDE * 3];
     uint8_t small[SMALL * SMALL * 3];
     lx_image in = {large, SIDE * 3, SIDE, SIDE, 3}, out = {small, SMALL * 3, SMALL, SMALL, 3};
     memset(large, 200, sizeof large);
     resize(run, &in, &out);
+    memset(small, 200, sizeof small);
+    convert(run, &out);
 }
 
 const struct scenario pixel_scenarios[] = {
-    {"pixels", NULL, false, resize_level},
+    {"pixels", NULL, false, resize_and_convert},
     {NULL, NULL, false, NULL},
 };
