@@ -12,5 +12,6 @@
 #include <loaderx/image/format.h>
 #include <loaderx/image/resize.h>
 #include <loaderx/image/tensor.h>
+#include <loaderx/image/transform.h>
 
 #endif

@@ -30,6 +30,10 @@ static const struct {
     {"epochs", "epochs of shuffles compared with shuffles of tables (wants 400 MiB of memory)",
      bench_epochs},
     {"executor", "tasks and their parts, memory of batches", bench_executor},
+#ifdef HAVE_IMAGES
+    {"images", "tensors of JPEGs compared with a bare decoder (wants photos, of photos.py)",
+     bench_images},
+#endif
     {"loader", "prefetched batches compared with plain loops (wants some GiB, best in a tmpfs)",
      bench_loader},
     {"open", "opening after a crash compared with reading the log", bench_open},

@@ -65,6 +65,7 @@ void bench_cold(bench_run *bench);
 void bench_commit(bench_run *bench);
 void bench_epochs(bench_run *bench);
 void bench_executor(bench_run *bench);
+void bench_images(bench_run *bench);
 void bench_loader(bench_run *bench);
 void bench_open(bench_run *bench);
 void bench_orders(bench_run *bench);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of images: decoding. */
+/* Scenarios of images: decoding, and making tensors. */
 #include "scenario.h"
 
-#include <loaderx/image/decoder.h>
+#include <string.h>
+
+#include <loaderx/image.h>
 
 /* An image of one pixel in each format. */
 static const char png[] =
@@ -42,7 +44,84 @@ static void decode_all(struct run *run)
     lx_image_decoder_free(decoder);
 }
 
+/* ---- tensors */
+
+static lx_status get_sizes(size_t column, const uint64_t *indices, size_t count, uint64_t *offsets,
+                           void *user, lx_error *error)
+{
+    (void)column, (void)indices, (void)user, (void)error;
+    for (size_t i = 0; i <= count; i++)
+        offsets[i] = i * (sizeof png - 1);
+    return LX_OK;
+}
+
+static lx_status fill_bytes(size_t column, const uint64_t *indices, size_t count,
+                            const uint64_t *offsets, void *out, void *user, lx_error *error)
+{
+    (void)column, (void)indices, (void)user, (void)error;
+    for (size_t i = 0; i < count; i++)
+        memcpy((uint8_t *)out + offsets[i], png, sizeof png - 1);
+    return LX_OK;
+}
+
+static lx_status fill(const uint64_t *indices, size_t count, const lx_target *targets, void *user,
+                      lx_error *error)
+{
+    (void)indices, (void)count, (void)targets, (void)user, (void)error;
+    return LX_OK;
+}
+
+static lx_source *open_images(struct run *run)
+{
+    static const lx_column_info column = {.name = "image", .dtype = LX_BYTES};
+    lx_source_options *options;
+    lx_source *source = NULL;
+    if (TRY_NEW(run, options, lx_source_options_new()) &&
+        TRY(run, lx_source_options_set_fill(options, fill, NULL, &run->error)) &&
+        TRY(run, lx_source_options_set_varying(options, get_sizes, fill_bytes, &run->error)))
+        (void)TRY(run, lx_source_new(3, &column, 1, options, &source, &run->error));
+    lx_source_options_free(options);
+    return source;
+}
+
+static lx_image_transform *make_transform(struct run *run)
+{
+    lx_image_transform *made;
+    lx_error *error = &run->error;
+    if (!TRY_NEW(run, made, lx_image_transform_new()))
+        return NULL;
+    if (TRY(run, lx_image_transform_add_resize_shorter(made, 9, LX_IMAGE_BICUBIC, error)) &&
+        TRY(run, lx_image_transform_add_center_crop(made, 8, 9, error)) &&
+        TRY(run, lx_image_transform_add_random_crop(made, 7, 8, error)) &&
+        TRY(run, lx_image_transform_add_resize(made, 20, 21, LX_IMAGE_LANCZOS, error)) &&
+        TRY(run, lx_image_transform_add_random_resized_crop(made, 4, 4, NULL, NULL,
+                                                            LX_IMAGE_BILINEAR, error)) &&
+        TRY(run, lx_image_transform_add_mirror(made, 0.5, error)) &&
+        TRY(run, lx_image_transform_set_tensor(made, LX_UINT8, LX_IMAGE_HWC, 1, NULL, NULL, error)))
+        return made;
+    lx_image_transform_free(made);
+    return NULL;
+}
+
+static void make_tensors(struct run *run)
+{
+    const uint64_t indices[] = {2, 0};
+    uint8_t pixels[2][48];
+    lx_source *part = open_images(run), *source = NULL;
+    lx_image_transform *transform = part != NULL ? make_transform(run) : NULL;
+    if (transform != NULL &&
+        TRY(run, lx_source_new_images(part, "image", transform, &source, &run->error)) &&
+        TRY(run, lx_source_fill(source, indices, 2, &(lx_target){pixels, 48}, &run->error)))
+        for (int i = 0; i < 96; i++)
+            if (pixels[i / 48][i % 48] != 200)
+                run_fail(run, "pixel %d is %d", i, pixels[i / 48][i % 48]);
+    lx_source_unref(source);
+    lx_source_unref(part);
+    lx_image_transform_free(transform);
+}
+
 const struct scenario image_scenarios[] = {
     {"images", NULL, false, decode_all},
+    {"image-tensors", NULL, false, make_tensors},
     {NULL, NULL, false, NULL},
 };

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief From encoded images to tensors of equal size.
+ */
+#ifndef LOADERX_IMAGE_TRANSFORM_H
+#define LOADERX_IMAGE_TRANSFORM_H
+
+#include <stdint.h>
+
+#include <loaderx/dtype.h>
+#include <loaderx/export.h>
+#include <loaderx/image/resize.h>
+#include <loaderx/image/tensor.h>
+#include <loaderx/source.h>
+#include <loaderx/status.h>
+
+LX_BEGIN_DECLS
+
+/**
+ * @defgroup lx_image_transform Images as tensors, with augmentation
+ *
+ * A transform is a list of steps, such as a random crop, followed by the conversion to a tensor.
+ * lx_source_new_images() applies it to a column of encoded images, on the threads of the loader.
+ * Only the part of an image that the first crop needs is decoded.
+ *
+ * Random choices depend only on the seed, the epoch and the position of the sample in the order,
+ * so a loader returns the same pixels for any number of threads and ranks, and after a resume, and
+ * an image that occurs several times in an epoch is changed differently each time.
+ *
+ * @code
+ * static const float mean[] = {0.485f, 0.456f, 0.406f};
+ * static const float std[] = {0.229f, 0.224f, 0.225f};
+ * lx_image_transform *train = lx_image_transform_new();
+ * lx_image_transform_set_seed(train, 42);
+ * lx_image_transform_add_random_resized_crop(
+ *     train, 224, 224, NULL, NULL, LX_IMAGE_BILINEAR, &error);
+ * lx_image_transform_add_mirror(train, 0.5, &error);
+ * lx_image_transform_set_tensor(train, LX_FLOAT32, LX_IMAGE_CHW, 255,
+ *                               mean, std, &error);
+ * lx_source_new_images(dataset, "image", train, &source, &error);
+ * lx_image_transform_free(train);
+ * @endcode
+ *
+ * @see lx_image_decoder, lx_source_new_map(), lx_loader
+ * @{
+ */
+
+/** The most steps of a transform. */
+#define LX_MAX_IMAGE_STEPS 32
+
+/**
+ * A list of steps.
+ *
+ * @par Thread safety
+ * Only one thread at a time may change a transform. A source copies it.
+ */
+typedef struct lx_image_transform lx_image_transform;
+
+/** Returns a transform without steps: colour images become tensors of #LX_UINT8, #LX_IMAGE_CHW.
+ * NULL when out of memory. */
+LX_API lx_image_transform *lx_image_transform_new(void);
+
+/** Frees a transform. NULL is allowed. */
+LX_API void lx_image_transform_free(lx_image_transform *transform);
+
+/** Sets the seed of the random choices; the default is 0. */
+LX_API void lx_image_transform_set_seed(lx_image_transform *transform, uint64_t seed);
+
+/** Sets whether images are grey, with one channel, instead of colour, with three. */
+LX_API void lx_image_transform_set_grey(lx_image_transform *transform, bool grey);
+
+/**
+ * Resizes images to one size, with antialiasing, whatever their proportions.
+ *
+ * @retval LX_OK            The step was added.
+ * @retval LX_ERR_ARGUMENT  A side is 0 or more than #LX_IMAGE_SIDE_MAX, the filter is not in the
+ *                          list, or @p transform is NULL.
+ * @retval LX_ERR_LIMIT     The transform has #LX_MAX_IMAGE_STEPS steps.
+ */
+LX_API lx_status lx_image_transform_add_resize(lx_image_transform *transform, uint32_t width,
+                                               uint32_t height, lx_image_filter filter,
+                                               lx_error *error);
+
+/**
+ * Resizes images, with antialiasing, so that the shorter side has @p side pixels; the longer side
+ * keeps the proportions, rounded down, as torchvision's Resize does.
+ *
+ * @return As lx_image_transform_add_resize().
+ */
+LX_API lx_status lx_image_transform_add_resize_shorter(lx_image_transform *transform, uint32_t side,
+                                                       lx_image_filter filter, lx_error *error);
+
+/**
+ * Keeps the middle of images. An image that is smaller than the crop is an error of that record
+ * (#LX_ERR_RANGE): add a resize before the crop.
+ *
+ * @return As lx_image_transform_add_resize().
+ */
+LX_API lx_status lx_image_transform_add_center_crop(lx_image_transform *transform, uint32_t width,
+                                                    uint32_t height, lx_error *error);
+
+/**
+ * Keeps a rectangle at a random place, of which all are equally likely. An image that is smaller
+ * than the crop is an error, as for lx_image_transform_add_center_crop().
+ *
+ * @return As lx_image_transform_add_resize().
+ */
+LX_API lx_status lx_image_transform_add_random_crop(lx_image_transform *transform, uint32_t width,
+                                                    uint32_t height, lx_error *error);
+
+/**
+ * Keeps a random part of images, and resizes it, with antialiasing, to one size. Area and
+ * proportions are drawn as by torchvision's RandomResizedCrop: up to ten times, until the part fits
+ * into the image; then the middle part with the nearest allowed proportions is taken.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  width      The width in pixels that the part is resized to.
+ * @param[in]  height     The height.
+ * @param[in]  area       The least and the largest area of the part, as a fraction of the image;
+ *                        NULL for 0.08 and 1.
+ * @param[in]  ratio      The least and the largest ratio of width to height; the logarithm of the
+ *                        ratio is uniform. NULL for 3/4 and 4/3.
+ * @param[in]  filter     The filter.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  As lx_image_transform_add_resize(), or the areas are not in (0, 1], the
+ *                          ratios are not in [0.001, 1000], or a range is empty.
+ * @return Otherwise, as lx_image_transform_add_resize().
+ */
+LX_API lx_status lx_image_transform_add_random_resized_crop(
+    lx_image_transform *transform, uint32_t width, uint32_t height, const double area[2],
+    const double ratio[2], lx_image_filter filter, lx_error *error);
+
+/**
+ * Exchanges left and right of images, with this probability.
+ *
+ * @retval LX_ERR_ARGUMENT  The probability is not in [0, 1], or @p transform is NULL.
+ * @return Otherwise, as lx_image_transform_add_resize().
+ */
+LX_API lx_status lx_image_transform_add_mirror(lx_image_transform *transform, double probability,
+                                               lx_error *error);
+
+/**
+ * Sets how pixels become elements of a tensor, as lx_image_tensorizer_new() describes. With one
+ * channel, the first number of @p mean and @p std counts.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  dtype      The dtype of the elements.
+ * @param[in]  layout     The order of the elements.
+ * @param[in]  divisor    What to divide bytes by; 255 for a range of 0 to 1.
+ * @param[in]  mean       Three numbers to subtract; NULL for 0.
+ * @param[in]  std        Three numbers to divide by; NULL for 1.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @return Any status that lx_image_tensorizer_new() returns.
+ */
+LX_API lx_status lx_image_transform_set_tensor(lx_image_transform *transform, lx_dtype dtype,
+                                               lx_image_layout layout, float divisor,
+                                               const float mean[3], const float std[3],
+                                               lx_error *error);
+
+/**
+ * Creates a source in which a column of encoded images is replaced by tensors. The other columns
+ * stay, and come first.
+ *
+ * An image that is damaged, of an unknown format, or too large, is a damaged record: the loader's
+ * ::lx_damage_policy decides whether it is an error, skipped, or replaced by zeros. The error names
+ * the column and the record.
+ *
+ * @param[in]  part       The source; the call takes a reference.
+ * @param[in]  column     The name of a column of #LX_BYTES.
+ * @param[in]  transform  The transform; the call copies it. All images must get the same size, so
+ *                        the last crop or resize must not be lx_image_transform_add_resize_shorter().
+ * @param[out] source     Receives the source; release it with lx_source_unref().
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             The source was created.
+ * @retval LX_ERR_NOT_FOUND  @p part has no such column.
+ * @retval LX_ERR_ARGUMENT   The column does not have dtype #LX_BYTES, the transform gives images
+ *                           different sizes, or a pointer is NULL.
+ * @retval LX_ERR_NOMEM      Out of memory.
+ */
+LX_API lx_status lx_source_new_images(lx_source *part, const char *column,
+                                      const lx_image_transform *transform, lx_source **source,
+                                      lx_error *error);
+
+/** @} */
+
+LX_END_DECLS
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "image/transform/picture.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+lx_status lx__picture_init(lx__picture *picture, uint32_t channels, lx_error *error)
+{
+    picture->channels = channels;
+    picture->decoder = lx_image_decoder_new();
+    picture->resizer = lx_image_resizer_new();
+    if (picture->decoder == NULL || picture->resizer == NULL)
+        return lx__fail_memory(error, "an image");
+    return lx_image_decoder_set_channels(picture->decoder, channels, error);
+}
+
+void lx__picture_clear(lx__picture *picture)
+{
+    lx_image_decoder_free(picture->decoder);
+    lx_image_resizer_free(picture->resizer);
+    for (int i = 0; i < 2; i++)
+        lx__free(picture->buffers[i].data);
+}
+
+lx_status lx__picture_open(lx__picture *picture, const void *bytes, size_t size, lx_error *error)
+{
+    lx_image_info info;
+    lx_status status = lx_image_decoder_open(picture->decoder, bytes, size, &info, error);
+    if (status != LX_OK)
+        return status;
+    picture->width = info.width;
+    picture->height = info.height;
+    picture->region = (lx_image_region){.width = info.width, .height = info.height};
+    picture->mirrored = false;
+    picture->decoded = false;
+    return LX_OK;
+}
+
+/** Makes the other buffer an image of this size; the pixels stay where they are. */
+static lx_status make_room(lx__picture *picture, uint32_t width, uint32_t height, lx_image *room,
+                           lx_error *error)
+{
+    int other = 1 - picture->used;
+    size_t stride = (size_t)width * picture->channels;
+    if (height > SIZE_MAX / stride ||
+        !lx__reserve(&picture->buffers[other].data, &picture->buffers[other].capacity,
+                     stride * height))
+        return lx__fail_memory(error, "an image");
+    *room = (lx_image){.pixels = picture->buffers[other].data,
+                       .stride = stride,
+                       .width = width,
+                       .height = height,
+                       .channels = picture->channels};
+    return LX_OK;
+}
+
+static void use(lx__picture *picture, const lx_image *pixels)
+{
+    picture->pixels = *pixels;
+    picture->width = pixels->width;
+    picture->height = pixels->height;
+    picture->used = 1 - picture->used;
+    picture->decoded = true;
+}
+
+lx_status lx__picture_decode(lx__picture *picture, lx_error *error)
+{
+    lx_image room;
+    if (picture->decoded)
+        return LX_OK;
+    lx_status status = make_room(picture, picture->region.width, picture->region.height, &room,
+                                 error);
+    if (status == LX_OK)
+        status = lx_image_decoder_read(picture->decoder, &picture->region, room.pixels, room.stride,
+                                       error);
+    if (status == LX_OK)
+        use(picture, &room);
+    return status;
+}
+
+void lx__picture_crop(lx__picture *picture, const lx_image_region *part)
+{
+    uint32_t left = picture->mirrored ? picture->width - part->left - part->width : part->left;
+    if (picture->decoded) {
+        picture->pixels.pixels += part->top * picture->pixels.stride +
+                                  (size_t)left * picture->channels;
+        picture->pixels.width = part->width;
+        picture->pixels.height = part->height;
+    } else {
+        picture->region.left += left;
+        picture->region.top += part->top;
+        picture->region.width = part->width;
+        picture->region.height = part->height;
+    }
+    picture->width = part->width;
+    picture->height = part->height;
+}
+
+void lx__picture_mirror(lx__picture *picture)
+{
+    picture->mirrored = !picture->mirrored;
+}
+
+lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t height,
+                             lx_image_filter filter, lx_error *error)
+{
+    lx_image room;
+    if (width == picture->width && height == picture->height)
+        return LX_OK;
+    lx_status status = lx__picture_decode(picture, error);
+    if (status == LX_OK)
+        status = make_room(picture, width, height, &room, error);
+    if (status == LX_OK)
+        status = lx_image_resizer_resize(picture->resizer, &picture->pixels, NULL, filter, true,
+                                         &room, error);
+    if (status == LX_OK)
+        use(picture, &room);
+    return status;
+}

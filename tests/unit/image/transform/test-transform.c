@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of a transform. */
+#include "image/transform/transform.h"
+
+#include "../../unit.h"
+#include "../pictures.h"
+
+#define WIDTH 90
+#define HEIGHT 61
+
+static lx_error error = LX_ERROR_INIT;
+static const uint64_t key[] = {1, 2};
+
+/** Runs a transform on the generated picture; release the result with lx__picture_clear(). */
+static lx_status run(const lx_image_transform *transform, const uint64_t sample[2],
+                     lx__picture *picture)
+{
+    struct picture file = picture_encode(picture_kind("png-rgb-8"), WIDTH, HEIGHT, 0);
+    *picture = (lx__picture){0};
+    unit_ok(lx__picture_init(picture, transform->channels, &error));
+    unit_ok(lx__picture_open(picture, file.bytes, file.size, &error));
+    lx_status status = lx__transform_run(transform, sample, picture, &error);
+    free(file.bytes);
+    return status;
+}
+
+/** Finds where a picture that was only cropped is in the generated one; returns false if it is not
+ * that at all. */
+static bool find(const lx__picture *picture, uint32_t *left, uint32_t *top)
+{
+    for (*top = 0; *top + picture->height <= HEIGHT; ++*top)
+        for (*left = 0; *left + picture->width <= WIDTH; ++*left) {
+            bool same = true;
+            for (uint32_t y = 0; same && y < picture->height; y++)
+                for (uint32_t x = 0; same && x < picture->width * 3; x++)
+                    same = picture->pixels.pixels[y * picture->pixels.stride + x] ==
+                           picture_sample(*left + x / 3, *top + y, x % 3);
+            if (same)
+                return true;
+        }
+    return false;
+}
+
+START_TEST(crops_the_middle)
+{
+    /* torchvision: int(round((90 - w) / 2)), where round() prefers even numbers */
+    static const uint32_t lefts[][2] = {{10, 40}, {11, 40}, {13, 38}, {90, 0}, {89, 0}, {87, 2}};
+    for (size_t i = 0; i < 6; i++) {
+        lx_image_transform *transform = lx_image_transform_new();
+        lx__picture picture;
+        uint32_t left, top;
+        unit_ok(lx_image_transform_add_center_crop(transform, lefts[i][0], 20, &error));
+        unit_ok(run(transform, key, &picture));
+        ck_assert(picture.width == lefts[i][0] && picture.height == 20);
+        ck_assert(find(&picture, &left, &top));
+        ck_assert_uint_eq(left, lefts[i][1]);
+        ck_assert_uint_eq(top, 20);
+        lx__picture_clear(&picture);
+        lx_image_transform_free(transform);
+    }
+}
+END_TEST
+
+START_TEST(crops_random_places)
+{
+    lx_image_transform *transform = lx_image_transform_new();
+    uint32_t seen[3][3] = {{0}};
+    unit_ok(lx_image_transform_add_random_crop(transform, WIDTH - 2, HEIGHT - 2, &error));
+    for (uint64_t sample = 0; sample < 300; sample++) {
+        lx__picture picture;
+        uint32_t left, top;
+        unit_ok(run(transform, (uint64_t[]){sample, 7}, &picture));
+        ck_assert(find(&picture, &left, &top));
+        seen[left][top]++;
+        lx__picture_clear(&picture);
+    }
+    for (int i = 0; i < 9; i++)
+        ck_assert_uint_ge(seen[i / 3][i % 3], 12); /* 33 are expected */
+    lx_image_transform_free(transform);
+}
+END_TEST
+
+START_TEST(refuses_images_smaller_than_a_crop)
+{
+    for (int i = 0; i < 2; i++) {
+        lx_image_transform *transform = lx_image_transform_new();
+        lx__picture picture;
+        unit_ok(i == 0 ? lx_image_transform_add_center_crop(transform, WIDTH + 1, 10, &error)
+                       : lx_image_transform_add_random_crop(transform, 10, HEIGHT + 1, &error));
+        ck_assert_int_eq(run(transform, key, &picture), LX_ERR_RANGE);
+        ck_assert_ptr_nonnull(strstr(error.message, "90 x 61"));
+        lx_error_clear(&error);
+        lx__picture_clear(&picture);
+        lx_image_transform_free(transform);
+    }
+}
+END_TEST
+
+START_TEST(resizes_to_sizes_and_by_the_shorter_side)
+{
+    lx_image_transform *transform = lx_image_transform_new();
+    lx__picture picture;
+    uint32_t width, height;
+    unit_ok(lx_image_transform_add_resize_shorter(transform, 20, LX_IMAGE_BICUBIC, &error));
+    unit_ok(run(transform, key, &picture));
+    ck_assert(picture.width == 29 && picture.height == 20); /* 20 * 90 / 61 = 29.5 */
+    lx__picture_clear(&picture);
+    ck_assert(!lx__transform_get_size(transform, &width, &height));
+    unit_ok(lx_image_transform_add_resize(transform, 12, 34, LX_IMAGE_BOX, &error));
+    unit_ok(lx_image_transform_add_mirror(transform, 0.5, &error));
+    ck_assert(lx__transform_get_size(transform, &width, &height));
+    ck_assert(width == 12 && height == 34);
+    unit_ok(run(transform, key, &picture));
+    ck_assert(picture.width == 12 && picture.height == 34);
+    lx__picture_clear(&picture);
+    lx_image_transform_free(transform);
+}
+END_TEST
+
+START_TEST(mirrors_with_a_probability)
+{
+    static const double probabilities[] = {0, 0.25, 1};
+    for (size_t i = 0; i < 3; i++) {
+        lx_image_transform *transform = lx_image_transform_new();
+        unsigned count = 0;
+        unit_ok(lx_image_transform_add_mirror(transform, probabilities[i], &error));
+        for (uint64_t sample = 0; sample < 200; sample++) {
+            lx__picture picture;
+            unit_ok(run(transform, (uint64_t[]){sample, 3}, &picture));
+            count += picture.mirrored;
+            lx__picture_clear(&picture);
+        }
+        ck_assert(i == 1 ? count > 25 && count < 80 : count == (i == 0 ? 0 : 200));
+        lx_image_transform_free(transform);
+    }
+}
+END_TEST
+
+/* Each step has its own numbers: a step changes nothing of the choices of earlier ones. */
+START_TEST(choices_of_steps_are_independent)
+{
+    lx_image_transform *one = lx_image_transform_new(), *two = lx_image_transform_new();
+    lx__picture a, b;
+    unsigned differ = 0;
+    unit_ok(lx_image_transform_add_random_resized_crop(one, 30, 30, NULL, NULL, LX_IMAGE_BILINEAR,
+                                                       &error));
+    unit_ok(lx_image_transform_add_random_resized_crop(two, 30, 30, NULL, NULL, LX_IMAGE_BILINEAR,
+                                                       &error));
+    unit_ok(lx_image_transform_add_mirror(two, 0.5, &error));
+    for (uint64_t sample = 0; sample < 20; sample++) {
+        unit_ok(run(one, (uint64_t[]){sample, 3}, &a));
+        unit_ok(run(two, (uint64_t[]){sample, 3}, &b));
+        ck_assert_mem_eq(a.pixels.pixels, b.pixels.pixels, a.pixels.stride * 30);
+        differ += b.mirrored;
+        lx__picture_clear(&a);
+        lx__picture_clear(&b);
+    }
+    ck_assert_uint_gt(differ, 2);
+    lx_image_transform_free(one);
+    lx_image_transform_free(two);
+}
+END_TEST
+
+START_TEST(rejects_invalid_arguments)
+{
+    lx_image_transform *t = lx_image_transform_new();
+    static const double backwards[] = {0.5, 0.4}, nothing[] = {0, 1}, wide[] = {1, 2000};
+    const float zero[] = {1, 0, 1};
+    unit_fails(lx_image_transform_add_resize(t, 0, 5, LX_IMAGE_BOX, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_add_resize(t, 5, 5, (lx_image_filter)9, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_add_center_crop(t, LX_IMAGE_SIDE_MAX + 1, 5, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(
+        lx_image_transform_add_random_resized_crop(t, 5, 5, backwards, NULL, LX_IMAGE_BOX, &error),
+        LX_ERR_ARGUMENT);
+    unit_fails(
+        lx_image_transform_add_random_resized_crop(t, 5, 5, nothing, NULL, LX_IMAGE_BOX, &error),
+        LX_ERR_ARGUMENT);
+    unit_fails(
+        lx_image_transform_add_random_resized_crop(t, 5, 5, NULL, wide, LX_IMAGE_BOX, &error),
+        LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_add_mirror(t, 1.5, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_add_mirror(t, 0. / 0., &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_set_tensor(t, LX_FLOAT32, LX_IMAGE_CHW, 255, NULL, zero, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_set_tensor(t, LX_INT64, LX_IMAGE_CHW, 255, NULL, NULL, &error),
+               LX_ERR_UNSUPPORTED);
+    unit_refuses_null(lx_image_transform_add_resize(NULL, 5, 5, LX_IMAGE_BOX, &error), "transform");
+    unit_refuses_null(
+        lx_image_transform_set_tensor(NULL, LX_UINT8, LX_IMAGE_CHW, 1, NULL, NULL, &error),
+        "transform");
+    ck_assert_uint_eq(t->step_count, 0);
+    for (int i = 0; i < LX_MAX_IMAGE_STEPS; i++)
+        unit_ok(lx_image_transform_add_mirror(t, 0, &error));
+    unit_fails(lx_image_transform_add_mirror(t, 0, &error), LX_ERR_LIMIT);
+    lx_image_transform_free(t);
+    lx_image_transform_free(NULL);
+}
+END_TEST
+
+UNIT_MAIN("image/transform/transform", crops_the_middle, crops_random_places,
+          refuses_images_smaller_than_a_crop, resizes_to_sizes_and_by_the_shorter_side,
+          mirrors_with_a_probability, choices_of_steps_are_independent, rejects_invalid_arguments)
