@@ -1,214 +1,200 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors of the JPEG files in the folder "photos", which photos.py makes. The reference decodes
- * whole images with libjpeg-turbo on two threads, and does nothing else. */
-#include "bench.h"
+/* Decoding of JPEG images, whole and in random regions, compared with libjpeg-turbo alone, which
+ * decodes whole images into the same memory. */
+#include "plain.h"
 
-#include <glob.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include <jpeglib.h>
 
-#include <loaderx/image.h>
-#include <loaderx/loaderx.h>
+#include <loaderx/image/decoder.h>
 
-#include "plain.h"
+#define WIDTH 500u
+#define HEIGHT 400u
+#define QUALITY 90
+#define IMAGES 24
 
-#define THREADS 2
-#define BATCH 64
-#define SIDE 224
+struct file {
+    unsigned char *bytes;
+    unsigned long size;
+};
 
-static lx_error error = LX_ERROR_INIT;
+/** One thread's work. */
+struct decoding {
+    const struct file *files;
+    lx_image_decoder *decoder;
+    uint64_t random;
+    bool crops;
+    uint8_t pixels[WIDTH * HEIGHT * 3];
+};
 
-typedef struct album {
-    size_t count;
-    uint8_t **files;
-    size_t *sizes;
-} album;
+struct work {
+    struct decoding *decodings;
+    size_t threads;
+    void *(*decode)(void *decoding);
+};
 
-static void read_album(album *made)
+/* ---- pictures: noise that is equally strong in each octave, as in photographs */
+
+static double lattice(uint64_t seed, uint32_t x, uint32_t y)
 {
-    glob_t found;
-    if (glob("photos/*.jpg", 0, NULL, &found) != 0) {
-        fprintf(stderr, "bench images: no photos/*.jpg here: make them with photos.py\n");
-        exit(1);
-    }
-    made->count = found.gl_pathc;
-    made->files = calloc(made->count, sizeof *made->files);
-    made->sizes = calloc(made->count, sizeof *made->sizes);
-    for (size_t i = 0; i < made->count; i++) {
-        FILE *file = fopen(found.gl_pathv[i], "rb");
-        fseek(file, 0, SEEK_END);
-        made->sizes[i] = (size_t)ftell(file);
-        made->files[i] = malloc(made->sizes[i]);
-        rewind(file);
-        if (fread(made->files[i], 1, made->sizes[i], file) != made->sizes[i])
-            exit(1);
-        fclose(file);
-    }
-    globfree(&found);
+    uint64_t state = seed * 1000003 + x * 7919 + y * 104729;
+    next_random(&state);
+    return (double)next_random(&state) / (double)(1u << 31) - 0.5;
 }
 
-/* ---- the reference */
-
-typedef struct decoding {
-    const album *album;
-    size_t first;
-} decoding;
-
-static void decode(const uint8_t *bytes, size_t size, uint8_t **pixels)
+static double smooth(uint64_t seed, uint32_t x, uint32_t y, uint32_t length)
 {
-    struct jpeg_decompress_struct jpeg;
+    double u = (double)(x % length) / length, v = (double)(y % length) / length;
+    uint32_t column = x / length, row = y / length;
+    return (1 - v) * ((1 - u) * lattice(seed, column, row) + u * lattice(seed, column + 1, row)) +
+           v * ((1 - u) * lattice(seed, column, row + 1) + u * lattice(seed, column + 1, row + 1));
+}
+
+static uint8_t sample(uint64_t seed, uint32_t x, uint32_t y, uint32_t channel)
+{
+    double value = 128;
+    for (uint32_t length = 128; length >= 2; length /= 2)
+        value += 50 * smooth(seed, x, y, length) + 15 * smooth(seed + channel, x, y, length);
+    return (uint8_t)fmax(0, fmin(255, value));
+}
+
+static struct file encode(uint64_t seed)
+{
+    struct jpeg_compress_struct library;
     struct jpeg_error_mgr errors;
-    jpeg.err = jpeg_std_error(&errors);
-    jpeg_create_decompress(&jpeg);
-    jpeg_mem_src(&jpeg, bytes, size);
-    jpeg_read_header(&jpeg, TRUE);
-    jpeg_start_decompress(&jpeg);
-    size_t stride = (size_t)jpeg.output_width * 3;
-    if (*pixels == NULL)
-        *pixels = malloc(stride * jpeg.output_height);
-    while (jpeg.output_scanline < jpeg.output_height) {
-        JSAMPROW row = *pixels + jpeg.output_scanline * stride;
-        jpeg_read_scanlines(&jpeg, &row, 1);
+    struct file file = {NULL, 0};
+    uint8_t row[WIDTH * 3];
+    JSAMPROW rows[] = {row};
+    library.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&library);
+    jpeg_mem_dest(&library, &file.bytes, &file.size);
+    library.image_width = WIDTH;
+    library.image_height = HEIGHT;
+    library.in_color_space = JCS_RGB;
+    library.input_components = 3;
+    jpeg_set_defaults(&library);
+    jpeg_set_quality(&library, QUALITY, TRUE);
+    jpeg_start_compress(&library, TRUE);
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        for (uint32_t i = 0; i < WIDTH * 3; i++)
+            row[i] = sample(seed, i / 3, y, i % 3);
+        jpeg_write_scanlines(&library, rows, 1);
     }
-    jpeg_finish_decompress(&jpeg);
-    jpeg_destroy_decompress(&jpeg);
+    jpeg_finish_compress(&library);
+    jpeg_destroy_compress(&library);
+    return file;
 }
 
-static void *decode_some(void *context)
+/* ---- decoding */
+
+static void *decode_plain(void *user)
 {
-    const decoding *self = context;
-    uint8_t *pixels = NULL;
-    for (size_t i = self->first; i < self->album->count; i += THREADS)
-        decode(self->album->files[i], self->album->sizes[i], &pixels);
-    free(pixels);
+    struct decoding *decoding = user;
+    struct jpeg_decompress_struct library;
+    struct jpeg_error_mgr errors;
+    library.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&library);
+    for (int i = 0; i < IMAGES; i++) {
+        jpeg_mem_src(&library, decoding->files[i].bytes, decoding->files[i].size);
+        jpeg_read_header(&library, TRUE);
+        jpeg_start_decompress(&library);
+        while (library.output_scanline < HEIGHT) {
+            JSAMPROW row = decoding->pixels + library.output_scanline * WIDTH * 3;
+            jpeg_read_scanlines(&library, &row, 1);
+        }
+        jpeg_finish_decompress(&library);
+    }
+    jpeg_destroy_decompress(&library);
     return NULL;
 }
 
-static void run_decoder(void *context)
+/** Draws a region as torchvision's RandomResizedCrop() does, of .08 to 1 of the area. */
+static lx_image_region draw(uint64_t *random)
 {
-    pthread_t threads[THREADS];
-    decoding parts[THREADS];
-    for (size_t i = 0; i < THREADS; i++) {
-        parts[i] = (decoding){context, i};
-        pthread_create(&threads[i], NULL, decode_some, &parts[i]);
+    for (;;) {
+        double area = WIDTH * HEIGHT * (.08 + .92 * (double)next_random(random) / (1u << 31));
+        double ratio = exp(log(4. / 3) * (2 * (double)next_random(random) / (1u << 31) - 1));
+        uint32_t width = (uint32_t)sqrt(area * ratio), height = (uint32_t)sqrt(area / ratio);
+        if (width <= WIDTH && height <= HEIGHT)
+            return (lx_image_region){(uint32_t)(next_random(random) % (WIDTH - width + 1)),
+                                     (uint32_t)(next_random(random) % (HEIGHT - height + 1)), width,
+                                     height};
     }
-    for (size_t i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
 }
 
-/* ---- loaders */
-
-static lx_status get_sizes(size_t column, const uint64_t *indices, size_t count, uint64_t *offsets,
-                           void *user, lx_error *ignored)
+static void *decode_ours(void *user)
 {
-    const album *self = user;
-    (void)column, (void)ignored;
-    offsets[0] = 0;
-    for (size_t i = 0; i < count; i++)
-        offsets[i + 1] = offsets[i] + self->sizes[indices[i]];
-    return LX_OK;
-}
-
-static lx_status fill_bytes(size_t column, const uint64_t *indices, size_t count,
-                            const uint64_t *offsets, void *out, void *user, lx_error *ignored)
-{
-    const album *self = user;
-    (void)column, (void)ignored;
-    for (size_t i = 0; i < count; i++)
-        memcpy((uint8_t *)out + offsets[i], self->files[indices[i]], self->sizes[indices[i]]);
-    return LX_OK;
-}
-
-static lx_status fill(const uint64_t *indices, size_t count, const lx_target *targets, void *user,
-                      lx_error *ignored)
-{
-    (void)indices, (void)count, (void)targets, (void)user, (void)ignored;
-    return LX_OK;
-}
-
-static lx_source *open_album(album *files)
-{
-    static const lx_column_info column = {.name = "image", .dtype = LX_BYTES};
-    lx_source_options *options = lx_source_options_new();
-    lx_source *source;
-    must_be_ok(lx_source_options_set_fill(options, fill, files, &error), &error);
-    must_be_ok(lx_source_options_set_varying(options, get_sizes, fill_bytes, &error), &error);
-    must_be_ok(lx_source_new(files->count, &column, 1, options, &source, &error), &error);
-    lx_source_options_free(options);
-    return source;
-}
-
-/** Takes one epoch. A loader prepares nothing between its epochs, so the cases do not overlap. */
-static void take_epoch(void *context)
-{
-    lx_loader *loader = context;
-    lx_batch *batch;
-    lx_status status;
-    lx_loader_next_epoch(loader);
-    while ((status = lx_loader_next(loader, &batch, &error)) == LX_OK)
-        lx_batch_unref(batch);
-    if (status != LX_END)
-        must_be_ok(status, &error);
-}
-
-static lx_loader *open_loader(lx_source *part, bool random, lx_dtype dtype)
-{
-    static const float mean[] = {0.485f, 0.456f, 0.406f}, std[] = {0.229f, 0.224f, 0.225f};
-    lx_image_transform *transform = lx_image_transform_new();
-    lx_loader_options *options = lx_loader_options_new();
-    lx_source *source;
-    lx_loader *loader;
-    if (random) {
-        must_be_ok(lx_image_transform_add_random_resized_crop(transform, SIDE, SIDE, NULL, NULL,
-                                                              LX_IMAGE_BILINEAR, &error),
+    struct decoding *decoding = user;
+    lx_error error = LX_ERROR_INIT;
+    lx_image_info info;
+    for (int i = 0; i < IMAGES; i++) {
+        const struct file *file = &decoding->files[i];
+        lx_image_region region = {0, 0, WIDTH, HEIGHT};
+        if (decoding->crops)
+            region = draw(&decoding->random);
+        must_be_ok(lx_image_decoder_open(decoding->decoder, file->bytes, file->size, &info, &error),
                    &error);
-        must_be_ok(lx_image_transform_add_mirror(transform, 0.5, &error), &error);
-    } else {
-        must_be_ok(lx_image_transform_add_resize_shorter(transform, 256, LX_IMAGE_BILINEAR, &error),
+        must_be_ok(lx_image_decoder_read(decoding->decoder, &region, decoding->pixels,
+                                         (size_t)region.width * 3, &error),
                    &error);
-        must_be_ok(lx_image_transform_add_center_crop(transform, SIDE, SIDE, &error), &error);
     }
-    if (dtype == LX_FLOAT32)
-        must_be_ok(
-            lx_image_transform_set_tensor(transform, dtype, LX_IMAGE_CHW, 255, mean, std, &error),
-            &error);
-    must_be_ok(lx_source_new_images(part, "image", transform, &source, &error), &error);
-    must_be_ok(lx_loader_options_set_batch_size(options, BATCH, &error), &error);
-    must_be_ok(lx_loader_options_set_epoch_count(options, 1, &error), &error);
-    must_be_ok(lx_loader_options_set_shuffle(options, 1, &error), &error);
-    must_be_ok(lx_loader_options_set_reader_count(options, THREADS, &error), &error);
-    must_be_ok(lx_loader_open(source, options, &loader, &error), &error);
-    lx_source_unref(source);
-    lx_loader_options_free(options);
-    lx_image_transform_free(transform);
-    return loader;
+    return NULL;
+}
+
+static void run(void *context)
+{
+    struct work *work = context;
+    run_on_threads(work->decode, work->decodings, sizeof *work->decodings, work->threads);
+}
+
+/** Makes the work of one case, for run(). */
+static struct work prepare(const struct file *files, size_t threads, void *(*decode)(void *),
+                           bool crops)
+{
+    struct work work = {calloc(threads, sizeof *work.decodings), threads, decode};
+    must(work.decodings != NULL, "memory");
+    for (size_t i = 0; i < threads; i++) {
+        work.decodings[i].files = files;
+        work.decodings[i].decoder = lx_image_decoder_new();
+        work.decodings[i].random = i;
+        work.decodings[i].crops = crops;
+    }
+    return work;
+}
+
+static void drop(struct work *work)
+{
+    for (size_t i = 0; i < work->threads; i++)
+        lx_image_decoder_free(work->decodings[i].decoder);
+    free(work->decodings);
 }
 
 void bench_images(bench_run *bench)
 {
-    album files;
-    read_album(&files);
-    lx_source *part = open_album(&files);
-    lx_loader *random = open_loader(part, true, LX_FLOAT32);
-    lx_loader *bytes = open_loader(part, true, LX_UINT8);
-    lx_loader *middle = open_loader(part, false, LX_FLOAT32);
-    double count = (double)files.count;
-    const bench_case cases[] = {{"libjpeg-turbo, whole images", run_decoder, &files, count},
-                                {"random resized crop, mirror, float32", take_epoch, random, count},
-                                {"the same, uint8", take_epoch, bytes, count},
-                                {"resize to 256, middle, float32", take_epoch, middle, count}};
-    bench_compare(bench, "tensors of 224 x 224 from JPEGs in memory, on two threads", "image",
-                  cases, 4);
-    lx_loader_close(random);
-    lx_loader_close(bytes);
-    lx_loader_close(middle);
-    lx_source_unref(part);
-    for (size_t i = 0; i < files.count; i++)
-        free(files.files[i]);
-    free(files.files);
-    free(files.sizes);
+    struct file files[IMAGES];
+    char title[120];
+    unsigned long total = 0;
+    for (int i = 0; i < IMAGES; i++) {
+        files[i] = encode((uint64_t)i * 10);
+        total += files[i].size;
+    }
+    for (size_t threads = 1; threads <= THREADS_MAX; threads++) {
+        struct work plain = prepare(files, threads, decode_plain, false);
+        struct work whole = prepare(files, threads, decode_ours, false);
+        struct work crops = prepare(files, threads, decode_ours, true);
+        const double images = (double)(threads * IMAGES);
+        const bench_case cases[] = {{"libjpeg-turbo, whole images", run, &plain, images},
+                                    {"whole images", run, &whole, images},
+                                    {"random regions", run, &crops, images}};
+        snprintf(title, sizeof title, "JPEG images of %u x %u, %lu KB, %zu thread%s", WIDTH, HEIGHT,
+                 total / IMAGES / 1000, threads, threads == 1 ? "" : "s");
+        bench_compare(bench, title, "image", cases, 3);
+        drop(&plain);
+        drop(&whole);
+        drop(&crops);
+    }
+    for (int i = 0; i < IMAGES; i++)
+        free(files[i].bytes);
 }

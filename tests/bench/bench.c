@@ -18,6 +18,10 @@ static const struct {
     void (*run)(bench_run *bench);
 } benches[] = {
     {"append", "appends compared with plain files (wants 1 GiB)", bench_append},
+#ifdef HAVE_IMAGES
+    {"augment", "tensors of JPEG images compared with a bare decoder (wants photos, of photos.py)",
+     bench_augment},
+#endif
     {"budgeted", "cutting epochs into batches by a budget, and finding one", bench_budgeted},
     {"changed", "gather where 1 % of the rows are changed (wants 3 GiB, best in a tmpfs)",
      bench_changed},
@@ -31,8 +35,7 @@ static const struct {
      bench_epochs},
     {"executor", "tasks and their parts, memory of batches", bench_executor},
 #ifdef HAVE_IMAGES
-    {"images", "tensors of JPEGs compared with a bare decoder (wants photos, of photos.py)",
-     bench_images},
+    {"images", "decoded JPEG images compared with libjpeg-turbo alone", bench_images},
 #endif
     {"loader", "prefetched batches compared with plain loops (wants some GiB, best in a tmpfs)",
      bench_loader},

@@ -58,6 +58,7 @@ int bench_write_json(const bench_run *bench, const char *path);
 
 /* The benchmarks, each in the file of its name. bench.c lists them. */
 void bench_append(bench_run *bench);
+void bench_augment(bench_run *bench);
 void bench_budgeted(bench_run *bench);
 void bench_changed(bench_run *bench);
 void bench_codecs(bench_run *bench);
