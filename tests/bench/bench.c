@@ -41,6 +41,9 @@ static const struct {
      bench_loader},
     {"open", "opening after a crash compared with reading the log", bench_open},
     {"orders", "orders with tables, and making them, compared with a shuffle", bench_orders},
+#ifdef HAVE_IMAGES
+    {"pixels", "resized crops and tensors of images compared with copies", bench_pixels},
+#endif
     {"access", "gather in each access mode (wants 300 MiB)", bench_access},
     {"rebalance", "a rebalance against cp (wants 5 GiB, on the disk that counts)", bench_rebalance},
     {"sampler", "orders at three lengths, seeks, mixtures", bench_sampler},
