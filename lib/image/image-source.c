@@ -100,7 +100,7 @@ static lx_status check(const lx_source *part, const char *column,
                                                      : "transform");
     for (size_t i = 0; i < lx_source_get_column_count(part); i++) {
         const lx_column_info *info = lx_source_get_column(part, i);
-        if (strcmp(info->name, column) != 0 || info->dtype == LX_BYTES)
+        if (strcmp(info->name, column) != 0 || info->dtype == LX_IMAGE || info->dtype == LX_BYTES)
             continue;
         lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
                                    "the column contains %s, not the bytes of encoded images",

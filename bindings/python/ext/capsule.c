@@ -2,7 +2,7 @@
 /* The functions for other extensions. */
 #include "capsule.h"
 
-#include "lxpy.h"
+#include "source.h"
 
 static void release(PyObject *object)
 {
@@ -16,7 +16,8 @@ int lxpy_add_capsule(PyObject *module)
         PyErr_NoMemory();
         return -1;
     }
-    *capsule = (lxpy_capsule){lxpy_state_get(module), lxpy_raise};
+    *capsule = (lxpy_capsule){lxpy_state_get(module), lxpy_raise, lxpy_source_get,
+                              lxpy_source_wrap};
     PyObject *object = PyCapsule_New(capsule, LXPY_CAPSULE, release);
     if (object == NULL) {
         PyMem_Free(capsule);

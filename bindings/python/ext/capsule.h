@@ -7,7 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <loaderx/status.h>
+#include <loaderx/source.h>
 
 #define LXPY_CAPSULE "loaderx._core._capsule"
 
@@ -16,6 +16,12 @@ typedef struct lxpy_capsule {
     struct lxpy_state *state; /**< The argument of the functions. */
     /** Raises the exception for @p error, chosen by its status. Returns NULL. */
     PyObject *(*raise)(struct lxpy_state *state, const lx_error *error);
+    /** Returns the library's source of a Source, or NULL with a TypeError set that names
+     * @p argument. */
+    lx_source *(*get_source)(struct lxpy_state *state, PyObject *object, const char *argument);
+    /** Returns a Source for @p handle, which reads another one; takes over the reference to
+     * @p handle, even on failure. */
+    PyObject *(*new_source)(struct lxpy_state *state, lx_source *handle, PyObject *reads);
 } lxpy_capsule;
 
 #endif

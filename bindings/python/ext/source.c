@@ -4,14 +4,30 @@
 
 #include "log.h"
 
-lxpy_source *lxpy_source_alloc(PyObject *module)
+static lxpy_source *alloc(lxpy_state *state)
 {
-    lxpy_state *state = lxpy_state_get(module);
     PyTypeObject *type = (PyTypeObject *)LXPY(state, SOURCE_TYPE);
     lxpy_source *self = (lxpy_source *)type->tp_alloc(type, 0);
     if (self != NULL)
         self->state = state;
     return self;
+}
+
+lxpy_source *lxpy_source_alloc(PyObject *module)
+{
+    return alloc(lxpy_state_get(module));
+}
+
+PyObject *lxpy_source_wrap(lxpy_state *state, lx_source *handle, PyObject *reads)
+{
+    lxpy_source *self = alloc(state);
+    if (self == NULL) {
+        lx_source_unref(handle);
+        return NULL;
+    }
+    self->handle = handle;
+    self->reads = Py_NewRef(reads);
+    return (PyObject *)self;
 }
 
 PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *error)

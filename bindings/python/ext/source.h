@@ -22,6 +22,10 @@ typedef struct lxpy_source {
  * failure. */
 lxpy_source *lxpy_source_alloc(PyObject *module);
 
+/** Returns a Source for @p handle, which reads the Source @p reads; takes over the reference to
+ * @p handle, even on failure. */
+PyObject *lxpy_source_wrap(lxpy_state *state, lx_source *handle, PyObject *reads);
+
 /** Like lxpy_source_alloc(), for a source of Tokens; also returns the handle of the tokens
  * (source-tokens.c). */
 lxpy_source *lxpy_source_alloc_of_tokens(PyObject *module, PyObject *tokens, lx_tokens **handle);

@@ -93,7 +93,7 @@ LX_API lx_status lx_image_transform_add_resize_shorter(lx_image_transform *trans
 
 /**
  * Keeps the middle of images. An image that is smaller than the crop is an error of that record
- * (#LX_ERR_RANGE): add a resize before the crop.
+ * (#LX_ERR_ARGUMENT): add a resize before the crop.
  *
  * @return As lx_image_transform_add_resize().
  */
@@ -169,7 +169,7 @@ LX_API lx_status lx_image_transform_set_tensor(lx_image_transform *transform, lx
  * the column and the record.
  *
  * @param[in]  part       The source; the call takes a reference.
- * @param[in]  column     The name of a column of #LX_BYTES.
+ * @param[in]  column     The name of a column of #LX_IMAGE or #LX_BYTES.
  * @param[in]  transform  The transform; the call copies it. All images must get the same size, so
  *                        the last crop or resize must not be lx_image_transform_add_resize_shorter().
  * @param[out] source     Receives the source; release it with lx_source_unref().
@@ -177,7 +177,7 @@ LX_API lx_status lx_image_transform_set_tensor(lx_image_transform *transform, lx
  *
  * @retval LX_OK             The source was created.
  * @retval LX_ERR_NOT_FOUND  @p part has no such column.
- * @retval LX_ERR_ARGUMENT   The column does not have dtype #LX_BYTES, the transform gives images
+ * @retval LX_ERR_ARGUMENT   The column has another dtype, the transform gives images
  *                           different sizes, or a pointer is NULL.
  * @retval LX_ERR_NOMEM      Out of memory.
  */

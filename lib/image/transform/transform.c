@@ -16,7 +16,7 @@ static lx_status check_crop(const lx__step *step, const lx__picture *picture, lx
 {
     if (step->width <= picture->width && step->height <= picture->height)
         return LX_OK;
-    return lx_fail(error, LX_ERR_RANGE,
+    return lx_fail(error, LX_ERR_ARGUMENT,
                    "the image has %u x %u pixels, less than the crop of %u x %u: resize it first",
                    picture->width, picture->height, step->width, step->height);
 }

@@ -162,8 +162,5 @@ static PyType_Spec spec = {
 
 int images_add_image(PyObject *module)
 {
-    PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
-    int result = type != NULL ? PyModule_AddType(module, (PyTypeObject *)type) : -1;
-    Py_XDECREF(type);
-    return result;
+    return images_add_type(module, &spec);
 }

@@ -15,7 +15,10 @@ typedef struct images_state {
 /** Returns the state of the module to which a type belongs. */
 images_state *images_state_find(PyTypeObject *type);
 
-/** Adds the type Image. */
+/** Adds a type to the module; returns 0 or -1. */
+int images_add_type(PyObject *module, PyType_Spec *spec);
+
 int images_add_image(PyObject *module);
+int images_add_transform(PyObject *module);
 
 #endif

@@ -7,7 +7,8 @@ static int execute(PyObject *module)
     images_state *state = PyModule_GetState(module);
     state->core = PyImport_ImportModule("loaderx._core");
     state->shared = state->core != NULL ? PyCapsule_Import(LXPY_CAPSULE, 0) : NULL;
-    return state->shared != NULL ? images_add_image(module) : -1;
+    return state->shared != NULL && images_add_image(module) == 0 ? images_add_transform(module)
+                                                                  : -1;
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg)
@@ -53,4 +54,12 @@ PyMODINIT_FUNC PyInit__images(void)
 images_state *images_state_find(PyTypeObject *type)
 {
     return PyType_GetModuleState(type);
+}
+
+int images_add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    int result = type != NULL ? PyModule_AddType(module, (PyTypeObject *)type) : -1;
+    Py_XDECREF(type);
+    return result;
 }

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Decoding of JPEG, PNG and WebP images.
-
-This module needs libloaderx-image, which is part of libloaderx if it was built with libjpeg-turbo,
-libpng and libwebp.
-"""
+"""Decoding of JPEG, PNG and WebP images."""
 
 from __future__ import annotations
 
@@ -11,21 +7,10 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ._check import boolean, natural
-from ._installation import explain
+from .._check import boolean, natural
+from .._images import Image
 
-try:
-    from ._images import Image
-except ModuleNotFoundError as error:
-    if error.name != 'loaderx._images':
-        raise
-    raise ImportError('libloaderx was installed without images: install libjpeg-turbo, libpng and '
-                      'libwebp, then build and install libloaderx and its Python package '
-                      'again') from None
-except ImportError as error:
-    raise explain(error) from None
-
-__all__ = ['ImageInfo', 'decode', 'info']
+__all__ = ['MAX_PIXELS', 'ImageInfo', 'decode', 'info']
 
 MAX_PIXELS = 178_956_970
 """The most pixels that `decode` accepts by default: as many as Pillow allows without an error."""

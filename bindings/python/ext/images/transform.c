@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Transform: the steps from encoded images to tensors, and sources that take them. */
+#include "images.h"
+
+#include <loaderx/image/transform.h>
+
+typedef struct transform {
+    PyObject_HEAD
+    images_state *state;
+    lx_image_transform *handle;
+} transform;
+
+/** Returns None, or raises the error. */
+static PyObject *result_of(const transform *self, lx_status status, const lx_error *error)
+{
+    if (status != LX_OK)
+        return self->state->shared->raise(self->state->shared->state, error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *transform_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"seed", "grey", NULL};
+    unsigned long long seed;
+    int grey;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Kp:Transform", names, &seed, &grey))
+        return NULL;
+    transform *self = (transform *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    self->state = images_state_find(type);
+    self->handle = lx_image_transform_new();
+    if (self->handle == NULL) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
+    lx_image_transform_set_seed(self->handle, seed);
+    lx_image_transform_set_grey(self->handle, grey != 0);
+    return (PyObject *)self;
+}
+
+static void transform_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    lx_image_transform_free(((transform *)object)->handle);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *add_resize(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    unsigned width, height;
+    int filter;
+    if (!PyArg_ParseTuple(args, "IIi", &width, &height, &filter))
+        return NULL;
+    lx_status status = lx_image_transform_add_resize(self->handle, width, height,
+                                                     (lx_image_filter)filter, &error);
+    return result_of(self, status, &error);
+}
+
+static PyObject *add_resize_shorter(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    unsigned side;
+    int filter;
+    if (!PyArg_ParseTuple(args, "Ii", &side, &filter))
+        return NULL;
+    lx_status status = lx_image_transform_add_resize_shorter(self->handle, side,
+                                                             (lx_image_filter)filter, &error);
+    return result_of(self, status, &error);
+}
+
+static PyObject *add_crop(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    unsigned width, height;
+    int random;
+    if (!PyArg_ParseTuple(args, "IIp", &width, &height, &random))
+        return NULL;
+    lx_status status =
+        random ? lx_image_transform_add_random_crop(self->handle, width, height, &error)
+               : lx_image_transform_add_center_crop(self->handle, width, height, &error);
+    return result_of(self, status, &error);
+}
+
+static PyObject *add_random_resized_crop(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    unsigned width, height;
+    double area[2], ratio[2];
+    int filter;
+    if (!PyArg_ParseTuple(args, "II(dd)(dd)i", &width, &height, &area[0], &area[1], &ratio[0],
+                          &ratio[1], &filter))
+        return NULL;
+    lx_status status = lx_image_transform_add_random_resized_crop(
+        self->handle, width, height, area, ratio, (lx_image_filter)filter, &error);
+    return result_of(self, status, &error);
+}
+
+static PyObject *add_mirror(PyObject *object, PyObject *probability)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    double number = PyFloat_AsDouble(probability);
+    if (number == -1 && PyErr_Occurred())
+        return NULL;
+    return result_of(self, lx_image_transform_add_mirror(self->handle, number, &error), &error);
+}
+
+static PyObject *set_tensor(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    const char *name;
+    int last;
+    float divisor, mean[3], std[3];
+    lx_dtype dtype;
+    if (!PyArg_ParseTuple(args, "spf(fff)(fff)", &name, &last, &divisor, &mean[0], &mean[1],
+                          &mean[2], &std[0], &std[1], &std[2]))
+        return NULL;
+    lx_status status = lx_dtype_parse(name, &dtype, &error);
+    if (status == LX_OK)
+        status = lx_image_transform_set_tensor(
+            self->handle, dtype, last ? LX_IMAGE_HWC : LX_IMAGE_CHW, divisor, mean, std, &error);
+    return result_of(self, status, &error);
+}
+
+/** Returns a source in which the column of encoded images is replaced by tensors. */
+static PyObject *apply(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    const lxpy_capsule *shared = self->state->shared;
+    lx_error error = LX_ERROR_INIT;
+    PyObject *part;
+    const char *column;
+    lx_source *source;
+    if (!PyArg_ParseTuple(args, "Os", &part, &column))
+        return NULL;
+    lx_source *handle = shared->get_source(shared->state, part, "source");
+    if (handle == NULL)
+        return NULL;
+    if (lx_source_new_images(handle, column, self->handle, &source, &error) != LX_OK)
+        return shared->raise(shared->state, &error);
+    return shared->new_source(shared->state, source, part);
+}
+
+static PyMethodDef methods[] = {
+    {"add_resize", add_resize, METH_VARARGS, "add_resize(width, height, filter)"},
+    {"add_resize_shorter", add_resize_shorter, METH_VARARGS, "add_resize_shorter(side, filter)"},
+    {"add_crop", add_crop, METH_VARARGS, "add_crop(width, height, random)"},
+    {"add_random_resized_crop", add_random_resized_crop, METH_VARARGS,
+     "add_random_resized_crop(width, height, area, ratio, filter)"},
+    {"add_mirror", add_mirror, METH_O, "add_mirror(probability)"},
+    {"set_tensor", set_tensor, METH_VARARGS,
+     "set_tensor(dtype, channels_last, divisor, mean, std)"},
+    {"apply", apply, METH_VARARGS, "apply(source, column)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "The steps from encoded images to tensors."},
+    {Py_tp_new, transform_new},
+    {Py_tp_dealloc, transform_dealloc},
+    {Py_tp_methods, methods},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "loaderx._images.Transform",
+    .basicsize = sizeof(transform),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = slots,
+};
+
+int images_add_transform(PyObject *module)
+{
+    return images_add_type(module, &spec);
+}

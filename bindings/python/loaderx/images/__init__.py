@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Images: decoding, and datasets of encoded images that are augmented while a model trains.
+
+The steps have the names of torchvision's transforms where they do the same.
+
+This package needs libloaderx-image, which is part of libloaderx if it was built with libjpeg-turbo,
+libpng and libwebp.
+"""
+
+from .._installation import explain
+
+try:
+    from .._images import Image as _Image    # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != 'loaderx._images':
+        raise
+    raise ImportError('libloaderx was installed without images: install libjpeg-turbo, libpng and '
+                      'libwebp, then build and install libloaderx and its Python package '
+                      'again') from None
+except ImportError as error:
+    raise explain(error) from None
+
+from .dataset import ImageDataset
+from .decoding import MAX_PIXELS, ImageInfo, decode, info
+from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize
+
+__all__ = [
+    'CenterCrop',
+    'Flip',
+    'ImageDataset',
+    'ImageInfo',
+    'MAX_PIXELS',
+    'Normalize',
+    'RandomCrop',
+    'RandomResizedCrop',
+    'Resize',
+    'decode',
+    'info',
+]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Datasets of encoded images that become tensors."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Dict, Sequence, Tuple
+
+from .._check import natural
+from .._images import Transform
+from ..sources.records import Records
+from ..sources.source import core_of
+from .steps import Normalize, Step, set_tensor
+
+__all__ = ['ImageDataset']
+
+
+def _checked(steps: Sequence[Step]) -> Tuple[Step, ...]:
+    made = tuple(steps)
+    for step in made:
+        if not isinstance(step, Step):
+            raise TypeError(f'steps must be steps of loaderx.images, such as Resize(256), not '
+                            f'{type(step).__name__}')
+        if isinstance(step, Normalize) and step is not made[-1]:
+            raise ValueError('Normalize must be the last step')
+    return made
+
+
+class ImageDataset(Records):
+    """A dataset whose images are decoded and augmented while they are read.
+
+    The threads of a `Loader` do the work, and write into the batch. Random choices depend only on
+    the seed, the epoch and the position in the order: the pixels are the same for any number of
+    threads and ranks and after a resume, and an image that occurs several times is changed
+    differently each time. Records that are read without a loader are changed as in epoch 0, at
+    positions equal to their indices.
+
+    Parameters
+    ----------
+    dataset : Dataset, path, table or dataset of loaderx
+        The dataset with the encoded images.
+    steps : sequence of steps
+        What to do with each image, such as ``[RandomResizedCrop(224), Flip(), Normalize(...)]``.
+        All images must get the same size.
+    field : str
+        The field with the encoded images: byte strings of JPEG, PNG or WebP files.
+    seed : int
+        The seed of the random choices.
+    mode : {'RGB', 'L'}
+        Colours or grey.
+    dtype : dtype or 'bfloat16', optional
+        The type of the pixels: uint8, int8, float16, bfloat16 or float32. By default, it is float32
+        after `Normalize` and otherwise uint8. Without `Normalize`, floats are from 0 to 1, and int8
+        are from -128 to 127.
+    layout : {'CHW', 'HWC'}
+        The order of the axes: channels first, as in torch, or last.
+
+    Notes
+    -----
+    An image that cannot be decoded is a damaged record: ``Loader(on_damage=...)`` decides whether it
+    is an error, left out, or replaced by zeros.
+
+    Examples
+    --------
+    >>> from loaderx import images
+    >>> png = bytes.fromhex('89504e470d0a1a0a0000000d4948445200000002000000010802000000'
+    ...                     '7b40e8dd0000000d4944415478da63f8cfc000440008fe01ff19c06be7'
+    ...                     '0000000049454e44ae426082')
+    >>> writer = create('photos', {'image': Field('image'), 'label': Field('int64')})
+    >>> with writer:
+    ...     writer.extend({'image': [png] * 10, 'label': np.arange(10)})
+    0
+    >>> train = images.ImageDataset('photos', [images.Resize((4, 4)), images.Flip()], seed=1)
+    >>> loader = Loader(train, batch_size=8, order=Shuffle(seed=42))
+    >>> next(loader)['image'].shape
+    (8, 3, 4, 4)
+    """
+
+    dataset: Any
+
+    def __init__(self, dataset: Any, steps: Sequence[Step], *, field: str = 'image', seed: int = 0,
+                 mode: str = 'RGB', dtype: Any = None, layout: str = 'CHW') -> None:
+        if mode not in ('RGB', 'L'):
+            raise ValueError(f"mode must be 'RGB' or 'L', not {mode!r}")
+        self.dataset, self._steps = dataset, _checked(steps)
+        self._more: Dict[str, Any] = {'field': field, 'seed': natural('seed', seed), 'mode': mode,
+                                      'dtype': dtype, 'layout': layout}
+        transform = Transform(seed, mode == 'L')
+        for step in self._steps:
+            step._add(transform)
+        set_tensor(transform, self._steps[-1] if self._steps else None, mode, dtype, layout)
+        core, _ = core_of(dataset, 'dataset')
+        self._source = transform.apply(core, field)
+        self._nameless = False
+
+    def _recipe(self) -> Any:
+        return functools.partial(ImageDataset, **self._more), (self.dataset, self._steps)
+
+    def __repr__(self) -> str:
+        return f'ImageDataset({self.dataset!r}, {list(self._steps)!r})'

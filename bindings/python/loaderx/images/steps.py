@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""The steps of an `ImageDataset`."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from .._check import natural
+from .._images import Transform
+
+__all__ = ['CenterCrop', 'Flip', 'Normalize', 'RandomCrop', 'RandomResizedCrop', 'Resize', 'Step']
+
+# The names of Pillow's filters, in the order of the library's.
+_FILTERS = 'nearest', 'box', 'bilinear', 'hamming', 'bicubic', 'lanczos'
+
+_Size = Union[int, Sequence[int]]
+
+
+def _side(name: str, value: Any) -> int:
+    return natural(name, value, 1, 2**20)
+
+
+def _size(size: _Size) -> Tuple[int, int]:
+    """Return the height and width; an int is both."""
+    if isinstance(size, Sequence) and not isinstance(size, str):
+        if len(size) != 2:
+            raise ValueError(f'size must be an int or (height, width), not {size!r}')
+        return _side('size', size[0]), _side('size', size[1])
+    return (_side('size', size),) * 2
+
+
+def _filter(interpolation: str) -> int:
+    if interpolation not in _FILTERS:
+        raise ValueError(f'interpolation must be one of {", ".join(map(repr, _FILTERS))}, not '
+                         f'{interpolation!r}')
+    return _FILTERS.index(interpolation)
+
+
+def _range(name: str, numbers: Sequence[float]) -> Tuple[float, float]:
+    if len(numbers) != 2:
+        raise ValueError(f'{name} must be (least, largest), not {numbers!r}')
+    return float(numbers[0]), float(numbers[1])
+
+
+class Step:
+    """The base class of steps."""
+
+    _arguments: Tuple[Any, ...]
+
+    def _add(self, transform: Transform) -> None:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f'{type(self).__name__}({", ".join(map(repr, self._arguments))})'
+
+
+class Resize(Step):
+    """Resize images, with antialiasing, as torchvision's Resize does.
+
+    Parameters
+    ----------
+    size : int or (height, width)
+        An int is the length of the shorter side; the longer side keeps the proportions.
+    interpolation : str
+        Pillow's name of the filter: 'nearest', 'box', 'bilinear', 'hamming', 'bicubic' or
+        'lanczos'.
+
+    Examples
+    --------
+    >>> Resize(256)
+    Resize(256, 'bilinear')
+    """
+
+    def __init__(self, size: _Size, interpolation: str = 'bilinear') -> None:
+        self._arguments = size, interpolation
+        self._size = _size(size)
+        self._shorter = not isinstance(size, Sequence)
+        self._filter = _filter(interpolation)
+
+    def _add(self, transform: Transform) -> None:
+        height, width = self._size
+        if self._shorter:
+            transform.add_resize_shorter(width, self._filter)
+        else:
+            transform.add_resize(width, height, self._filter)
+
+
+class _Crop(Step):
+    _random: bool
+
+    def __init__(self, size: _Size) -> None:
+        self._arguments = (size,)
+        self._size = _size(size)
+
+    def _add(self, transform: Transform) -> None:
+        height, width = self._size
+        transform.add_crop(width, height, self._random)
+
+
+class CenterCrop(_Crop):
+    """Keep the middle of images.
+
+    Parameters
+    ----------
+    size : int or (height, width)
+        The size of the part; an int is the side of a square. A smaller image is an error.
+
+    Examples
+    --------
+    >>> CenterCrop(224)
+    CenterCrop(224)
+    """
+
+    _random = False
+
+
+class RandomCrop(_Crop):
+    """Keep a part of images at a random place.
+
+    Parameters
+    ----------
+    size : int or (height, width)
+        The size of the part; an int is the side of a square. A smaller image is an error.
+
+    Examples
+    --------
+    >>> RandomCrop((28, 32))
+    RandomCrop((28, 32))
+    """
+
+    _random = True
+
+
+class RandomResizedCrop(Step):
+    """Keep a random part of images, and resize it, as torchvision's RandomResizedCrop does.
+
+    Parameters
+    ----------
+    size : int or (height, width)
+        The size in pixels that the part is resized to; an int is the side of a square.
+    scale : (least, largest)
+        The area of the part, as a fraction of the image.
+    ratio : (least, largest)
+        The ratio of its width to its height.
+    interpolation : str
+        The filter; see `Resize`.
+
+    Examples
+    --------
+    >>> RandomResizedCrop(224)
+    RandomResizedCrop(224, (0.08, 1.0), (0.75, 1.3333333333333333), 'bilinear')
+    """
+
+    def __init__(self, size: _Size, scale: Sequence[float] = (0.08, 1.0),
+                 ratio: Sequence[float] = (3 / 4, 4 / 3), interpolation: str = 'bilinear') -> None:
+        self._arguments = size, scale, ratio, interpolation
+        self._size = _size(size)
+        self._scale, self._ratio = _range('scale', scale), _range('ratio', ratio)
+        self._filter = _filter(interpolation)
+
+    def _add(self, transform: Transform) -> None:
+        height, width = self._size
+        transform.add_random_resized_crop(width, height, self._scale, self._ratio, self._filter)
+
+
+class Flip(Step):
+    """Exchange left and right of images at random, as torchvision's RandomHorizontalFlip does.
+
+    Parameters
+    ----------
+    p : float
+        The probability.
+
+    Examples
+    --------
+    >>> Flip()
+    Flip(0.5)
+    """
+
+    def __init__(self, p: float = 0.5) -> None:
+        self._arguments = (p,)
+        self._probability = float(p)
+
+    def _add(self, transform: Transform) -> None:
+        transform.add_mirror(self._probability)
+
+
+class Normalize(Step):
+    """Subtract means and divide by standard deviations, after a division by 255.
+
+    The result is that of torchvision's ToTensor and Normalize, bit for bit. It must be the last
+    step.
+
+    Parameters
+    ----------
+    mean, std : sequence of float
+        A number for each channel, for values from 0 to 1.
+
+    Examples
+    --------
+    >>> Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    """
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
+        self.mean = tuple(float(number) for number in mean)
+        self.std = tuple(float(number) for number in std)
+        self._arguments = self.mean, self.std
+        if len(self.mean) not in (1, 3) or len(self.std) != len(self.mean):
+            raise ValueError('mean and std must have 3 numbers each, or 1 for grey images')
+
+    def _add(self, transform: Transform) -> None:
+        """Do nothing: `set_tensor` does it."""
+
+
+def set_tensor(transform: Transform, last: Optional[Step], mode: str, dtype: Any,
+               layout: str) -> None:
+    """Set how pixels become the elements of a tensor."""
+    channels = 1 if mode == 'L' else 3
+    mean: Tuple[float, ...] = (0.0,) * 3
+    std: Tuple[float, ...] = (1.0,) * 3
+    divisor = 1.0
+    if isinstance(last, Normalize):
+        if len(last.mean) != channels:
+            raise ValueError(f'Normalize has {len(last.mean)} numbers, but the mode {mode!r} has '
+                             f'{channels} channels')
+        mean, std = ((numbers * 3)[:3] for numbers in (last.mean, last.std))
+        divisor = 255.0
+        dtype = np.float32 if dtype is None else dtype
+    name = np.dtype(np.uint8 if dtype is None else dtype).name if dtype != 'bfloat16' else dtype
+    if name in ('float16', 'float32', 'bfloat16'):
+        divisor = 255.0
+    elif name == 'int8' and not isinstance(last, Normalize):
+        mean = (128.0,) * 3
+    if layout not in ('CHW', 'HWC'):
+        raise ValueError(f"layout must be 'CHW' or 'HWC', not {layout!r}")
+    transform.set_tensor(name, layout == 'HWC', divisor, mean, std)

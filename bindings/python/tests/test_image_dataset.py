@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""Datasets of encoded images that become tensors."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+pytest.importorskip('loaderx._images')
+from loaderx import images    # noqa: E402
+
+PNG = bytes.fromhex('89504e470d0a1a0a0000000d494844520000000200000001080200000'
+                    '07b40e8dd0000000d4944415478da63f8cfc000440008fe01ff19c06be7'
+                    '0000000049454e44ae426082')
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+TRAIN = [images.RandomResizedCrop(16), images.Flip(), images.Normalize(MEAN, STD)]
+
+
+def photo(number, width=50, height=40):
+    """Return pixels of an image with smooth parts and edges."""
+    y, x = np.mgrid[:height, :width]
+    planes = [(x * (3 + number) + y) % 256, (y * 5 + number * 40) % 256, (x // 8 * 30 + y // 8) % 256]
+    return np.stack(planes, -1).astype(np.uint8)
+
+
+def encoded(number, kind='PNG', **more):
+    image = pytest.importorskip('PIL.Image')
+    file = io.BytesIO()
+    image.fromarray(photo(number, **more)).save(file, kind)
+    return file.getvalue()
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A dataset of 40 images in several sizes and formats."""
+    path = tmp_path / 'photos'
+    files = [encoded(i, ('PNG', 'JPEG')[i % 2], width=50 + i % 5, height=40 + i % 3)
+             for i in range(40)]
+    with lx.create(path, {'image': lx.Field('image'), 'label': lx.Field('int64')}) as writer:
+        writer.extend({'image': files, 'label': np.arange(40)})
+    return path
+
+
+def read(dataset, **options):
+    """Return all images by epoch and label."""
+    options = {'batch_size': 6, 'order': lx.Shuffle(seed=3), 'epochs': 2, **options}
+    found = {}
+    for batch in lx.Loader(dataset, **options):
+        for label, image in zip(batch['label'].tolist(), batch['image']):
+            found.setdefault(label, []).append(image.copy())
+    return found
+
+
+def assert_equal(one, other):
+    assert one.keys() == other.keys()
+    for label, made in one.items():
+        np.testing.assert_array_equal(made, other[label])
+
+
+def test_pixels_are_those_of_pillow(photos):
+    image = pytest.importorskip('PIL.Image')
+    steps = [images.Resize(30), images.CenterCrop((20, 28))]
+    dataset = images.ImageDataset(photos, steps, layout='HWC')
+    for i in range(0, 40, 2):
+        right = image.fromarray(photo(i, width=50 + i % 5, height=40 + i % 3))
+        width = 30 * right.width // right.height
+        left, top = round((width - 28) / 2), 5
+        right = right.resize((width, 30), image.BILINEAR).crop((left, top, left + 28, top + 20))
+        np.testing.assert_array_equal(dataset[i]['image'], right)
+
+
+def test_normalized_pixels_are_those_of_torchvision(photos):
+    steps = [images.Resize((8, 9)), images.Normalize(MEAN, STD)]
+    got = images.ImageDataset(photos, steps)[:5]['image']
+    raw = images.ImageDataset(photos, steps[:1])[:5]['image'].astype(np.float32)
+    mean, std = (np.float32(numbers).reshape(3, 1, 1) for numbers in (MEAN, STD))
+    assert got.dtype == np.float32 and got.shape == (5, 3, 8, 9)
+    np.testing.assert_array_equal(got, (raw / np.float32(255) - mean) / std)
+
+
+@pytest.mark.parametrize('dtype, low, high', [
+    ('float32', 0, 1), ('float16', 0, 1), ('uint8', 0, 255), ('int8', -128, 127)])
+def test_ranges_of_dtypes(photos, dtype, low, high):
+    got = images.ImageDataset(photos, [images.Resize((20, 20))], dtype=dtype)[:]['image']
+    assert got.dtype == np.dtype(dtype)
+    assert low <= got.min() < low + (high - low) * 0.1 and high >= got.max() > high * 0.9
+
+
+def test_pixels_do_not_depend_on_threads_ranks_or_batches(photos):
+    right = read(images.ImageDataset(photos, TRAIN, seed=5), threads=0)
+    assert_equal(right, read(images.ImageDataset(photos, TRAIN, seed=5), threads=3, batch_size=7))
+    ranks = {}
+    for rank in range(3):
+        part = read(images.ImageDataset(photos, TRAIN, seed=5), rank=rank, world=3, threads=2,
+                    uneven=True)
+        for label, made in part.items():
+            ranks.setdefault(label, []).extend(made)
+    for label, made in right.items():
+        assert {one.tobytes() for one in ranks[label]} == {one.tobytes() for one in made}
+    other = read(images.ImageDataset(photos, TRAIN, seed=6), threads=0)
+    assert sum((right[i][0] != other[i][0]).any() for i in range(40)) == 40
+
+
+def test_epochs_and_repeats_differ(photos):
+    found = read(images.ImageDataset(photos, TRAIN, seed=5),
+                 order=lx.Repeat(lx.Shuffle(n=40, seed=1), 2))
+    for made in found.values():
+        assert len({one.tobytes() for one in made}) == 4
+
+
+def test_a_restored_loader_continues_with_the_same_pixels(photos):
+    def loader():
+        return lx.Loader(images.ImageDataset(photos, TRAIN, seed=5), batch_size=6,
+                         order=lx.Shuffle(seed=3), epochs=2)
+    one, other = loader(), loader()
+    batches = iter(one)
+    for _ in range(4):
+        next(batches)
+    state = one.state_dict()
+    other.load_state_dict(state)
+    rest = list(batches)
+    assert len(rest) == 10
+    for left, right in zip(rest, other):
+        np.testing.assert_array_equal(left['image'], right['image'])
+    changed = lx.Loader(images.ImageDataset(photos, TRAIN, seed=7), batch_size=6,
+                        order=lx.Shuffle(seed=3), epochs=2)
+    with pytest.raises(ValueError, match='identity'):
+        changed.load_state_dict(state)
+
+
+def test_bad_images_are_damaged_records(tmp_path):
+    path = tmp_path / 'bad'
+    files = [PNG] * 10
+    files[3], files[7] = PNG[:-20], b'no image'
+    with lx.create(path, {'image': lx.Field('image'), 'label': lx.Field('int64')}) as writer:
+        writer.extend({'image': files, 'label': np.arange(10)})
+    dataset = images.ImageDataset(path, [images.Resize((4, 4))])
+    with pytest.raises(lx.CorruptError, match="field 'image', record 3"):
+        list(lx.Loader(dataset, batch_size=10))
+    batch, = lx.Loader(dataset, batch_size=10, on_damage='skip')
+    assert batch['label'].tolist() == [0, 1, 2, 4, 5, 6, 8, 9]
+    batch, = lx.Loader(dataset, batch_size=10, on_damage='zeros')
+    assert [bool(one.any()) for one in batch['image']] == [i not in (3, 7) for i in range(10)]
+
+
+def test_reads_like_any_dataset(photos):
+    dataset = images.ImageDataset(photos, [images.Resize((4, 6))], mode='L')
+    assert len(dataset) == 40 and dataset.fields['image'].shape == (1, 4, 6)
+    both = dataset + dataset
+    np.testing.assert_array_equal(both[42]['image'], dataset[2]['image'])
+    again = pickle.loads(pickle.dumps(dataset))
+    np.testing.assert_array_equal(again[:]['image'], dataset[:]['image'])
+    subset = lx.SubsetDataset(dataset, [5, 6])
+    np.testing.assert_array_equal(subset[1]['image'], dataset[6]['image'])
+
+
+def test_feeds_torch(photos):
+    torch = pytest.importorskip('torch')
+    from loaderx.torch import DataLoader
+    dataset = images.ImageDataset(photos, TRAIN, seed=2)
+    batches = list(DataLoader(dataset, batch_size=8, shuffle=True))
+    assert len(batches) == 5 and batches[0]['image'].shape == (8, 3, 16, 16)
+    assert batches[0]['image'].dtype == torch.float32
+
+
+@pytest.mark.parametrize('make, message', [
+    (lambda path: images.ImageDataset(path, []), 'different sizes'),
+    (lambda path: images.ImageDataset(path, [images.Resize(8)]), 'different sizes'),
+    (lambda path: images.ImageDataset(path, [images.Resize(8, 'cubic')]), 'interpolation must be'),
+    (lambda path: images.ImageDataset(path, [images.Resize((1, 2, 3))]), 'size must be'),
+    (lambda path: images.ImageDataset(path, [images.Flip(2), images.CenterCrop(3)]),
+     'probability of 2'),
+    (lambda path: images.ImageDataset(path, [images.RandomResizedCrop(8, scale=(0.5, 0.1))]),
+     'area'),
+    (lambda path: images.ImageDataset(path, TRAIN[::-1]), 'last step'),
+    (lambda path: images.ImageDataset(path, TRAIN, mode='L'), 'Normalize has 3 numbers'),
+    (lambda path: images.ImageDataset(path, TRAIN, layout='WHC'), 'layout must be'),
+    (lambda path: images.ImageDataset(path, TRAIN, field='label'), 'not the bytes'),
+    (lambda path: images.ImageDataset(path, [images.CenterCrop(60)])[0], 'less than the crop'),
+])
+def test_errors_name_the_argument(photos, make, message):
+    with pytest.raises(ValueError, match=message):
+        make(photos)
+
+
+def test_other_errors(photos):
+    with pytest.raises(KeyError, match='picture'):
+        images.ImageDataset(photos, TRAIN, field='picture')
+    with pytest.raises(TypeError, match='steps of loaderx.images'):
+        images.ImageDataset(photos, ['resize'])
