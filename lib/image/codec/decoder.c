@@ -40,7 +40,7 @@ lx_image_decoder *lx_image_decoder_new(void)
 static void close_image(lx_image_decoder *decoder)
 {
     lx_image_format format = decoder->info.format;
-    if (format != LX_IMAGE_UNKNOWN)
+    if (decoder->codecs[format] != NULL)
         classes[format]->close(decoder->codecs[format]);
     decoder->info.format = LX_IMAGE_UNKNOWN;
     decoder->fresh = false;
@@ -137,16 +137,13 @@ lx_status lx_image_decoder_open(lx_image_decoder *decoder, const void *bytes, si
     if (decoder->input.scale != 1 && format != LX_IMAGE_JPEG)
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "only JPEG images can be decoded at a scale of 1/%" PRIu32
-                       ", and this one is "
-                       "a %s file",
+                       ", and this one is a %s file",
                        decoder->input.scale, lx_image_format_get_name(format));
     decoder->input.bytes = bytes;
     decoder->input.size = size;
     decoder->info = (lx_image_info){.format = format, .orientation = 1};
     lx_status status = open_codec(decoder, error);
     if (status != LX_OK) {
-        if (decoder->codecs[format] == NULL)
-            decoder->info.format = LX_IMAGE_UNKNOWN;
         close_image(decoder);
         return status;
     }
@@ -161,9 +158,12 @@ lx_status lx_image_decoder_open(lx_image_decoder *decoder, const void *bytes, si
 
 /* ---- reading */
 
-static lx_status check_region(const lx_image_info *info, const lx_image_region *region,
-                              lx_error *error)
+/** Checks the arguments that depend on the open image. */
+static lx_status check_target(const lx_image_decoder *decoder, const lx_image_region *region,
+                              size_t stride, lx_error *error)
 {
+    const lx_image_info *info = &decoder->info;
+    uint32_t channels = decoder->input.channels;
     if (region->width == 0 || region->height == 0 ||
         !lx__range_fits(region->left, region->width, info->width) ||
         !lx__range_fits(region->top, region->height, info->height))
@@ -172,6 +172,11 @@ static lx_status check_region(const lx_image_info *info, const lx_image_region *
             "the region of %" PRIu32 " x %" PRIu32 " pixels at column %" PRIu32 ", row %" PRIu32
             " is empty or not within the image of %" PRIu32 " x %" PRIu32 " pixels",
             region->width, region->height, region->left, region->top, info->width, info->height);
+    if (stride / channels < region->width)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "a stride of %zu bytes is less than a row of %" PRIu32
+                       " pixels with %" PRIu32 " bytes each",
+                       stride, region->width, channels);
     return LX_OK;
 }
 
@@ -194,25 +199,17 @@ lx_status lx_image_decoder_read(lx_image_decoder *decoder, const lx_image_region
     const lx_image_info *info = &decoder->info;
     if (info->format == LX_IMAGE_UNKNOWN)
         return lx_fail(error, LX_ERR_STATE,
-                       "the decoder has no open image: call "
-                       "lx_image_decoder_open() after options are set");
+                       "the decoder has no open image: open it after all options are set");
     lx_image_region all = {0, 0, info->width, info->height};
     if (region == NULL)
         region = &all;
-    lx_status status = check_region(info, region, error);
-    if (status != LX_OK)
-        return status;
-    uint32_t channels = decoder->input.channels;
-    if (stride / channels < region->width)
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "a stride of %zu bytes is less than a row of %" PRIu32
-                       " pixels with %" PRIu32 " bytes each",
-                       stride, region->width, channels);
-    status = refresh(decoder, error);
+    lx_status status = check_target(decoder, region, stride, error);
+    if (status == LX_OK)
+        status = refresh(decoder, error);
     if (status != LX_OK)
         return status;
     lx__canvas canvas;
-    lx_image to = {pixels, stride, region->width, region->height, channels};
+    lx_image to = {pixels, stride, region->width, region->height, decoder->input.channels};
     lx__canvas_init(&canvas, region, info->width, info->height,
                     decoder->upright ? info->orientation : 1, &to);
     decoder->fresh = false;

@@ -64,6 +64,7 @@ static void fail_fatally(j_common_ptr common)
     case JERR_COMPONENT_COUNT:
     case JERR_CONVERSION_NOTIMPL:
     case JERR_FRACT_SAMPLE_NOTIMPL:
+    case JERR_IMAGE_TOO_BIG:
     case JERR_NOTIMPL:
     case JERR_NOT_COMPILED:
     case JERR_SOF_UNSUPPORTED:

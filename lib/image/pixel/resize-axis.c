@@ -25,12 +25,11 @@ static double scale_of(const lx__axis_key *key)
     return (double)(key->high - key->low) / key->out_size;
 }
 
-/** As Pillow: the filter is stretched if the image shrinks, and what it would use beyond the image
- * is shared out among the other pixels. */
-static void weigh_pillow(const lx__axis_key *key, double centre, double scale, struct pixel *pixel)
+/** As Pillow: a filter that was stretched reaches @p reach pixels, and what it would use beyond the
+ * image is shared out among the other pixels. */
+static void weigh_pillow(const lx__axis_key *key, double centre, double reach, double shrink,
+                         struct pixel *pixel)
 {
-    double stretch = scale < 1 ? 1 : scale, shrink = 1 / stretch;
-    double reach = lx__filter_reach(key->filter) * stretch;
     double first = centre - reach + 0.5, end = centre + reach + 0.5, sum = 0;
     pixel->start = clamp(first, key->in_size);
     pixel->count = (end < key->in_size ? (uint32_t)end : key->in_size) - pixel->start;
@@ -62,30 +61,32 @@ static void weigh_torch(const lx__axis_key *key, double centre, struct pixel *pi
 /** Converts weights to integers; drops zeros at the ends. Returns the number that remains. */
 static uint32_t round_weights(struct pixel *pixel, int32_t *plain)
 {
-    uint32_t first = pixel->count, count = 0;
+    uint32_t first = 0, end = pixel->count;
     for (uint32_t i = 0; i < pixel->count; i++) {
         double scaled = pixel->weights[i] * (1 << LX__WEIGHT_BITS);
         plain[i] = (int32_t)(scaled + (scaled < 0 ? -0.5 : 0.5));
-        if (plain[i] == 0)
-            continue;
-        first = i < first ? i : first;
-        count = i - first + 1;
     }
-    if (count == 0) {
+    while (end > 0 && plain[end - 1] == 0)
+        end--;
+    while (first < end && plain[first] == 0)
+        first++;
+    if (first == end) { /* all are zero */
         first = 0;
+        end = 1;
         plain[0] = 1 << LX__WEIGHT_BITS;
-        count = 1;
     }
-    memmove(plain, plain + first, count * sizeof *plain);
+    for (uint32_t i = first; i < end && first > 0; i++)
+        plain[i - first] = plain[i];
     pixel->start += first;
-    return pixel->count = count;
+    return pixel->count = end - first;
 }
 
 /** Computes the weights of all pixels as integers, @p stride for each. */
 static void weigh(lx__axis *axis, double *exact, int32_t *plain, size_t stride)
 {
     const lx__axis_key *key = &axis->key;
-    double scale = scale_of(key);
+    double scale = scale_of(key), stretch = scale < 1 ? 1 : scale;
+    double reach = lx__filter_reach(key->filter) * stretch;
     double nearest = key->low + scale * 0.5; /* a sum, as in Pillow, which rounds otherwise */
     axis->count = 0;
     axis->shifts = true;
@@ -94,7 +95,7 @@ static void weigh(lx__axis *axis, double *exact, int32_t *plain, size_t stride)
         exact[0] = 1;
         double centre = key->low + (at + 0.5) * scale;
         if (key->filter != LX_IMAGE_NEAREST && key->antialias)
-            weigh_pillow(key, centre, scale, &pixel);
+            weigh_pillow(key, centre, reach, 1 / stretch, &pixel);
         else if (key->filter != LX_IMAGE_NEAREST)
             weigh_torch(key, centre, &pixel);
         uint32_t count = round_weights(&pixel, plain + at * stride);

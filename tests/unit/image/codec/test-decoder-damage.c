@@ -154,6 +154,10 @@ START_TEST(images_that_are_valid_but_not_supported)
     frame[4] = 12; /* bits */
     fails(decoder, &jpeg, LX_ERR_UNSUPPORTED, "12");
     frame[4] = 8;
+    memset(frame + 5, 0xff, 2); /* rows */
+    fails(decoder, &jpeg, LX_ERR_UNSUPPORTED, "65500");
+    frame[5] = 0;
+    frame[6] = SIZE;
     frame[1] = 0xc5; /* hierarchical */
     fails(decoder, &jpeg, LX_ERR_UNSUPPORTED, "SOF");
     uint8_t webp[] = "RIFF\26\0\0\0WEBPVP8X\12\0\0\0\2\0\0\0\7\0\0\7\0\0";
