@@ -580,7 +580,14 @@ LX_API lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error
  */
 LX_API lx_status lx_loader_restore_changed(lx_loader *loader, const char *text, lx_error *error);
 
-/** The statistics of a loader. */
+/**
+ * The statistics of a loader.
+ *
+ * For .npy and token files, only page faults of the process tell that values are on a disk. After a
+ * page fault for anything else, @c read_ahead therefore also counts records that are in memory,
+ * in up to 1,024 batches. Filling batches from memory takes less than 1 us for a record and 0.5 us
+ * for a KiB: if @c fill_ns is smaller than that, the disk was not the limit.
+ */
 typedef struct lx_loader_stats {
     uint64_t batches;      /**< The number of batches that were returned. */
     uint64_t records;      /**< The number of records in those batches. */
@@ -596,8 +603,9 @@ typedef struct lx_loader_stats {
     uint64_t prefetched;   /**< The number of batches that are currently ready or in preparation. */
     uint64_t damaged;      /**< The number of damaged records that were left out or filled with
                                 zeros, in batches that were returned. */
-    uint64_t read_ahead;   /**< The number of records whose values were requested from a disk before
-                                they were copied, because they did not seem to be in memory. */
+    uint64_t read_ahead;   /**< The number of records in batches that were requested from a disk
+                                before they were copied, because they were not in memory or, in
+                                mapped files, did not seem to be. */
     uint64_t reserved[4];  /**< Reserved; zero. */
 } lx_loader_stats;
 

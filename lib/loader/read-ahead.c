@@ -92,13 +92,15 @@ void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch
     atomic_store_explicit(&self->active, active, memory_order_release);
 }
 
-/** Returns the number of records that were requested. */
+/** Requests a batch; returns the number of records unless all of them were found in memory. */
 static uint64_t request_batch(lx__read_ahead *self, const lx__batch_slice *slice)
 {
     if (lx__order_read(self->order, self->scratch, slice->first, slice->stride, slice->count,
                        self->indices, NULL) != LX_OK)
         return 0; /* the loader will report the error */
-    lx__source_read_ahead(self->layout->source, self->wanted, self->indices, (size_t)slice->count);
+    if (!lx__source_read_ahead(self->layout->source, self->wanted, self->indices,
+                               (size_t)slice->count))
+        return 0;
     atomic_fetch_add_explicit(&self->requested, slice->count, memory_order_relaxed);
     return slice->count;
 }

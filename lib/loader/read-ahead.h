@@ -34,7 +34,8 @@ typedef struct lx__read_ahead {
     uint64_t faults;  /**< Page faults of the process that waited for a disk, at the last look. */
     uint64_t until;   /**< Up to this number of batches, mapped values are taken to be on disk. */
     /** @} */
-    _Atomic uint64_t requested; /**< Number of records requested since the loader was opened. */
+    _Atomic uint64_t requested; /**< Number of records in batches that were requested since the
+                                     loader was opened, and not found in memory. */
 
     pthread_mutex_t mutex;       /**< Guards the members below. Only ever tried; locked before the
                                       locks of the order and the source. */
@@ -65,7 +66,7 @@ void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch
                            uint64_t record_bytes);
 
 /** Requests values of the next batches, unless enough of them are requested or another thread is
- * doing so. Returns the number of records. */
+ * doing so. Returns the number of records in batches that were not found in memory. */
 uint64_t lx__read_ahead_step(lx__read_ahead *self);
 
 #endif

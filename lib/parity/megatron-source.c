@@ -14,6 +14,9 @@
 #include "parity/megatron-index.h"
 #include "sampler/core/saved-state.h"
 
+/* Tokens, segments, positions and the mask of the loss. */
+#define COLUMNS_MAX 4
+
 typedef struct megatron_source {
     lx_source source;
     lx__row_format format;
@@ -126,13 +129,13 @@ static void add_columns(const megatron_source *self, const lx__row *row, const u
                             (uint8_t *)targets[self->loss].data + i * targets[self->loss].stride);
 }
 
-/** Whether a selected column depends on the tokens. */
-static bool needs_tokens(const megatron_source *self, const lx_target *targets)
+/** Whether a wanted column is that of the tokens, or depends on them. The number of a column that
+ * the source does not have is 0, as that of the tokens. */
+static bool needs_tokens(const megatron_source *self, const bool *wanted)
 {
     const lx__row_format *format = &self->format;
-    bool pieces = (format->segments != 0 && targets[format->segments].data != NULL) ||
-                  (format->positions != 0 && targets[format->positions].data != NULL);
-    return (self->split_at_eod && pieces) || (self->loss != 0 && targets[self->loss].data != NULL);
+    return wanted[0] || wanted[self->loss] ||
+           (self->split_at_eod && (wanted[format->segments] || wanted[format->positions]));
 }
 
 static lx_status fill_rows(const megatron_source *self, const uint64_t *indices, size_t count,
@@ -169,7 +172,10 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     const megatron_source *self = (const megatron_source *)source;
     uint8_t *text = NULL;
     size_t at = 0;
-    if (targets[0].data == NULL && needs_tokens(self, targets)) {
+    bool wanted[COLUMNS_MAX];
+    for (size_t i = 0; i < source->column_count; i++)
+        wanted[i] = targets[i].data != NULL;
+    if (!wanted[0] && needs_tokens(self, wanted)) {
         text = lx__alloc_array((size_t)self->format.length, self->format.wide);
         if (text == NULL)
             return lx__fail_memory(error, "a sample");
@@ -181,16 +187,17 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return status;
 }
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
     const megatron_source *self = (const megatron_source *)source;
     spot next;
-    (void)wanted; /* other columns may depend on the tokens */
-    for (size_t i = 0; i < count; i++) {
+    bool needed = needs_tokens(self, wanted);
+    for (size_t i = 0; needed && i < count; i++) {
         lx__row row = {.ahead = true};
         if (find(self, indices[i], &next, NULL) == LX_OK)
             (void)fill_row(self, &next, &row, NULL); /* fill() will report the error */
     }
+    return needed;
 }
 
 static int describe(const lx_source *source, json_t *object)

@@ -9,6 +9,13 @@ __all__ = ['LoaderStats']
 
 # Below this share of the time, waiting for batches is not worth the reader's attention.
 _LITTLE = 0.05
+# If more than this share of the records comes from the disk, the disk takes most of the time; as in
+# tools/bench-report.c.
+_ON_DISK = 0.1
+# Copying from memory takes less time than this for a record and for a byte, in nanoseconds. The
+# library uses the same numbers: RECORD_NS and KIB_NS in lib/zrecord/read/residency.c.
+_RECORD_NS = 1000
+_BYTE_NS = 500 / 1024
 
 
 class LoaderStats(Dict[str, int]):
@@ -37,13 +44,18 @@ class LoaderStats(Dict[str, int]):
             return (f'the transform is the bottleneck. It took {_seconds(transform)} s, summed '
                     f'over all threads, and reading {_seconds(fill)} s. Python code runs in one '
                     'thread at a time: let NumPy do the work, or store its results.')
-        if self['read_ahead'] > self['records'] / 2:
+        if self['read_ahead'] > _ON_DISK * self['records'] and self._is_slower_than_memory():
             return (f'the disk is the bottleneck. {self["read_ahead"]:,} records were not in memory '
                     'and were read ahead of the batches. Fewer fields, compression, more memory or '
                     'a faster disk may help.')
         return (f'reading is the bottleneck. It took {_seconds(fill)} s, summed over all threads. '
                 "More threads, larger batches or fewer fields may help; 'loaderx bench' measures "
                 'whether they do for a dataset.')
+
+    def _is_slower_than_memory(self) -> bool:
+        """Whether reading took longer than from memory: ``read_ahead`` alone can be a guess."""
+        limit = _RECORD_NS * self['records'] + _BYTE_NS * self['bytes']
+        return self['fill_ns'] > limit
 
     def _problems(self) -> List[str]:
         return [f'{what} {self[key]}.' for key, what in

@@ -512,7 +512,8 @@ def test_stats_count(data):
 
 def stats_of(time, wait, fill, transform, **more):
     seconds = {'time_ns': time, 'wait_ns': wait, 'fill_ns': fill, 'transform_ns': transform}
-    return LoaderStats({'failures': 0, 'damaged': 0, 'read_ahead': 0, 'records': 10, **more,
+    return LoaderStats({'failures': 0, 'damaged': 0, 'read_ahead': 0, 'records': 10,
+                        'bytes': 10 << 20, **more,
                         **{name: int(value * 1e9) for name, value in seconds.items()}})
 
 
@@ -524,6 +525,9 @@ def stats_of(time, wait, fill, transform, **more):
      'reading is the bottleneck. It took 9.87 s, summed over all threads. More threads,'),
     (stats_of(5, 4, 9, 1, read_ahead=2500, records=3000), 'batches: the disk is the bottleneck. '
      '2,500 records were not in memory and were read ahead of the batches.'),
+    (stats_of(5, 4, 9, 1, read_ahead=200, records=3000), 'batches: reading is the bottleneck.'),
+    (stats_of(1, 0.9, 1.5, 0, read_ahead=10**6, records=10**6, bytes=10**9 + 10**8),
+     'batches: reading is the bottleneck.'),
     (stats_of(5, 4, 1, 9), 'batches: the transform is the bottleneck. It took 9 s, summed over all '
      'threads, and reading 1 s.'),
     (stats_of(5, 4, 0.2, 0), 'but preparing them took only 0.2 s. Other users of the executor,'),

@@ -30,12 +30,13 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return LX_OK;
 }
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
     const array_source *self = (const array_source *)source;
     uint64_t size = source->columns[0].size;
     for (size_t i = 0; wanted[0] && i < count; i++)
         lx__mapping_will_need(self->data + indices[i] * size, size);
+    return wanted[0]; /* they may be in memory, too */
 }
 
 static int describe(const lx_source *source, json_t *object)

@@ -339,18 +339,21 @@ static lx_status mark_present(lx_source *source, size_t column, const uint64_t *
 
 /* ---- class */
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
     const concat_source *self = (const concat_source *)source;
     uint64_t places[BLOCK];
+    bool on_disk = false;
     block b;
     for (size_t at = 0; at < count; at += b.count) {
         make_block(self, indices + at, count - at, &b);
         for (size_t first = 0, here; first < b.count; first += here) {
             here = list_part(&b, first, places);
-            lx__source_read_ahead(self->parts.parts[b.part[b.sorted[first]]], wanted, places, here);
+            on_disk |= lx__source_read_ahead(self->parts.parts[b.part[b.sorted[first]]], wanted,
+                                             places, here);
         }
     }
+    return on_disk;
 }
 
 static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)

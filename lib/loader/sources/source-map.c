@@ -377,12 +377,13 @@ static lx_status visit_datasets(const lx_source *source, const bool *wanted,
     return status;
 }
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
     bool *of_part = wanted_of_part(source, wanted);
-    if (of_part != NULL)
-        lx__source_read_ahead(part_of(source), of_part, indices, count);
+    bool requested = of_part != NULL &&
+                     lx__source_read_ahead(part_of(source), of_part, indices, count);
     lx__free(of_part);
+    return requested;
 }
 
 static int describe(const lx_source *source, json_t *object)

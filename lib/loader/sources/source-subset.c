@@ -101,13 +101,15 @@ static lx_status mark_present(lx_source *source, size_t column, const uint64_t *
     return status;
 }
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
     lx_source *part = ((subset_source *)source)->parts.parts[0];
+    bool on_disk = false;
     block b;
     for (size_t at = 0; at < count; at += b.count)
         if (find_block(source, indices + at, count - at, &b, NULL) == LX_OK)
-            lx__source_read_ahead(part, wanted, b.places, b.count);
+            on_disk |= lx__source_read_ahead(part, wanted, b.places, b.count);
+    return on_disk;
 }
 
 static int describe(const lx_source *source, json_t *object)

@@ -75,13 +75,15 @@ static lx_status visit_datasets(const lx_source *source, const bool *wanted,
     return status;
 }
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
     const lx__parts_source *self = (const lx__parts_source *)source;
+    bool on_disk = false;
     for (size_t i = 0; i < self->part_count; i++) {
-        lx__source_read_ahead(self->parts[i], wanted, indices, count);
+        on_disk |= lx__source_read_ahead(self->parts[i], wanted, indices, count);
         wanted += self->parts[i]->column_count;
     }
+    return on_disk;
 }
 
 static const lx__source_class class = {.kind = "zip",

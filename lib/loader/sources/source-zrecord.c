@@ -70,11 +70,14 @@ static lx_status visit_datasets(const lx_source *source, const bool *wanted,
     return visit(user, &use, error);
 }
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
+    lx_dataset *dataset = ((zrecord_source *)source)->dataset;
+    bool on_disk = false;
     for (size_t i = 0; i < source->column_count; i++)
         if (wanted[i])
-            lx__dataset_read_ahead(((zrecord_source *)source)->dataset, i, indices, count);
+            on_disk |= lx__dataset_read_ahead(dataset, i, indices, count);
+    return on_disk;
 }
 
 static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)

@@ -207,11 +207,11 @@ bool lx__source_wants_read_ahead(const lx_source *source, const bool *wanted)
     return on_disk;
 }
 
-void lx__source_read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices,
+bool lx__source_read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices,
                            size_t count)
 {
-    if (source->class->read_ahead != NULL)
-        source->class->read_ahead(source, wanted, indices, count);
+    return source->class->read_ahead != NULL &&
+           source->class->read_ahead(source, wanted, indices, count);
 }
 
 lx_status lx__source_visit_datasets(const lx_source *source, const bool *wanted,

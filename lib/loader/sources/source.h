@@ -72,9 +72,9 @@ typedef struct lx__source_class {
                                 lx__dataset_visit *visit, void *user, lx_error *error);
 
     /** Asks the system for values that will be read soon, without waiting for them; @p wanted tells
-     * for each column whether it is read. Called with valid indices. NULL if the source does not
-     * read from a disk. */
-    void (*read_ahead)(lx_source *source, const bool *wanted, const uint64_t *indices,
+     * for each column whether it is read. Called with valid indices. Returns false if all values
+     * were found in memory. NULL if the source does not read from a disk. */
+    bool (*read_ahead)(lx_source *source, const bool *wanted, const uint64_t *indices,
                        size_t count);
 
     /** Creates a source over one snapshot of live data, with lx__source_new_pinned(); NULL if the
@@ -134,7 +134,7 @@ lx_status lx__source_mark_present(lx_source *source, size_t column, const uint64
 bool lx__source_wants_read_ahead(const lx_source *source, const bool *wanted);
 
 /** Asks the system for values that will be read soon; see the function of the class. */
-void lx__source_read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices,
+bool lx__source_read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices,
                            size_t count);
 
 /** Sets column @p position to a copy of @p column, and computes its size. */

@@ -122,7 +122,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return status;
 }
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
     const joined_source *self = (const joined_source *)source;
     spot next;
@@ -131,6 +131,7 @@ static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *in
         if (find(self, indices[i] * self->sequence_length, &next, NULL) == LX_OK)
             (void)fill_row(self, &next, &row, NULL); /* fill() will report the error */
     }
+    return wanted[0];
 }
 
 static int describe(const lx_source *source, json_t *object)

@@ -135,13 +135,14 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return LX_OK;
 }
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
     const packed_source *self = (const packed_source *)source;
     for (size_t i = 0; wanted[0] && i < count; i++) {
         lx__row row = {.ahead = true};
         (void)fill_row(self, indices[i], &row, NULL); /* fill() will report the error */
     }
+    return wanted[0];
 }
 
 static int describe(const lx_source *source, json_t *object)

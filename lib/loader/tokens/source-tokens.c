@@ -38,11 +38,12 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return LX_OK;
 }
 
-static void read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
+static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices, size_t count)
 {
     const tokens_source *self = (const tokens_source *)source;
     for (size_t i = 0; wanted[0] && i < count; i++)
         lx__tokens_read_ahead(self->tokens, indices[i] * self->step, self->size);
+    return wanted[0];
 }
 
 /* The output dtype is left out, because it does not affect the data. */

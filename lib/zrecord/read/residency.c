@@ -98,16 +98,18 @@ static void learn(lx__store *store, bool on_disk)
     atomic_store_explicit(&store->residency, state, memory_order_relaxed);
 }
 
-void lx__residency_request(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
+bool lx__residency_request(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
                            size_t count)
 {
     lx__value_reader reader = lx__value_reader_of(snapshot);
     learn(snapshot->store, any_on_disk(&reader, field, indices, count));
-    if (lx__residency_is_on_disk(snapshot->store)) {
+    bool on_disk = lx__residency_is_on_disk(snapshot->store);
+    if (on_disk) {
         request_tables(snapshot, field);
         lx__prefetch_values(&reader, field, indices, count);
     }
     lx__value_reader_end(&reader);
+    return on_disk;
 }
 
 /** Returns the number of records in a step that reads from disk. */
@@ -159,13 +161,14 @@ bool lx__dataset_wants_read_ahead(lx_dataset *dataset)
     return state == LX__UNKNOWN || state == LX__ON_DISK;
 }
 
-void lx__dataset_read_ahead(lx_dataset *dataset, size_t field, const uint64_t *indices,
+bool lx__dataset_read_ahead(lx_dataset *dataset, size_t field, const uint64_t *indices,
                             size_t count)
 {
     lx__snapshot *snapshot;
     atomic_store_explicit(&dataset->read_ahead, true, memory_order_relaxed);
     if (lx__dataset_pin_newest(dataset, &snapshot, NULL) != LX_OK)
-        return; /* the read will report the error */
-    lx__residency_request(snapshot, field, indices, count);
+        return false; /* the read will report the error */
+    bool on_disk = lx__residency_request(snapshot, field, indices, count);
     lx__snapshot_unref(snapshot);
+    return on_disk;
 }

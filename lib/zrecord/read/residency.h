@@ -30,8 +30,8 @@ lx__residency_step lx__residency_begin(const lx_dataset *dataset, lx__snapshot *
                                        size_t field, const uint64_t *indices, size_t count);
 
 /** Finds out whether values are on disk. If so, asks the system for all of them, without waiting
- * for them. */
-void lx__residency_request(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
+ * for them, and returns true. */
+bool lx__residency_request(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
                            size_t count);
 
 /** Ends a step that read @p bytes bytes. If it took long because of page faults, the next step
@@ -43,11 +43,11 @@ void lx__residency_end(const lx__snapshot *snapshot, const lx__residency_step *s
 LX_API bool lx__dataset_wants_read_ahead(lx_dataset *dataset);
 
 /**
- * Asks the system for values that will be read soon, without waiting for them. From the first call
- * on, calls that read through this handle and through handles pinned from it no longer do so
- * themselves. Ignores invalid indices.
+ * Asks the system for values that will be read soon, without waiting for them; returns whether they
+ * are on disk. From the first call on, calls that read through this handle and through handles
+ * pinned from it no longer do so themselves. Ignores invalid indices.
  */
-LX_API void lx__dataset_read_ahead(lx_dataset *dataset, size_t field, const uint64_t *indices,
+LX_API bool lx__dataset_read_ahead(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                    size_t count);
 
 /** Whether values are read from disk with pread, in access modes other than pread, too. */

@@ -148,5 +148,35 @@ START_TEST(ends_once_values_are_in_memory)
 }
 END_TEST
 
+START_TEST(does_not_count_records_in_memory_after_a_fault_elsewhere)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_loader *loader;
+    lx_loader_stats before, after;
+    lx_batch *batch;
+    records_make_sealed("d", RECORDS);
+    lx_source *source = open_records(LX_ACCESS_AUTO);
+    lx_loader_options *options = make_options((struct setup){
+        .batch_size = 16, .endless = true, .threads = 1, .fields = fields, .field_count = 2});
+    unit_ok(lx_loader_open(source, options, &loader, &error));
+    for (int i = 0; i < 400; i++) {
+        unit_ok(lx_loader_next(loader, &batch, &error));
+        lx_batch_unref(batch);
+        if (i == 200) {
+            lx_loader_get_stats(loader, &before);
+            loader->read_ahead.until = UINT64_MAX; /* as after a fault that waited for a disk */
+        }
+    }
+    lx_loader_get_stats(loader, &after);
+    ck_assert_uint_eq(after.read_ahead, before.read_ahead);
+    lx_loader_close(loader);
+    lx_loader_options_free(options);
+    lx_source_unref(source);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("loader/read-ahead", delivers_the_same_batches, reads_ahead_from_any_position,
-          reads_ahead_of_parts, ends_once_values_are_in_memory)
+          reads_ahead_of_parts, ends_once_values_are_in_memory,
+          does_not_count_records_in_memory_after_a_fault_elsewhere)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../evict.h"
+#include "../sampler/orders.h"
 #include "../zrecord/records.h"
 #include "loader/loader-private.h"
 #include "loaders.h"
@@ -228,13 +229,16 @@ START_TEST(includes_reading_ahead)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     static const char *const fields[] = {"wave", "label"};
-    records_make_sealed("d", LENGTH);
+    records_make_sealed("d", 3000);
+    lx_order *order = make_order("shuffle", 3000, 3, 0);
     if (evict("d")) {
         lx_source *source;
         unit_ok(lx_source_open("d", NULL, &source, &error));
-        lx_loader *loader = open_loader(
-            source,
-            (struct setup){.batch_size = 16, .threads = 1, .fields = fields, .field_count = 2});
+        lx_loader *loader = open_loader(source, (struct setup){.batch_size = 16,
+                                                               .threads = 1,
+                                                               .order = order,
+                                                               .fields = fields,
+                                                               .field_count = 2});
         lx_trace *trace = new_trace();
         set(loader, trace);
         take(loader, 20);
@@ -246,6 +250,7 @@ START_TEST(includes_reading_ahead)
         lx_loader_close(loader);
         lx_source_unref(source);
     }
+    lx_order_unref(order);
     scratch_remove(scratch);
 }
 END_TEST

@@ -5,6 +5,7 @@
 #include <dirent.h>
 
 #include "base/crc32c.h"
+#include "loader/sources/source.h"
 #include "parity/megatron-options.h"
 #include "parity/mt19937.h"
 #include "../loader/tokens/states.h"
@@ -297,6 +298,11 @@ START_TEST(reads_each_column_alone)
                 one[k] = (lx_target){alone, sizeof alone};
                 unit_ok(lx_source_fill(source, &i, 1, one, &error));
                 ck_assert_mem_eq(alone, all[k], k == 0 ? 168 : k == 3 ? 80 : 84);
+                /* segments and positions depend on the tokens only if they are split */
+                bool wanted[4] = {false};
+                wanted[k] = true;
+                ck_assert_int_eq(lx__source_read_ahead(source, wanted, &i, 1),
+                                 split != 0 || k == 0 || k == 3);
             }
         }
         lx_source_unref(source);
