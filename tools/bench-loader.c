@@ -79,6 +79,7 @@ static lx_status take(loading *l, double seconds, bench_turn *turn, lx_error *er
     } while (status == LX_OK && turn->seconds < seconds);
     lx_loader_get_stats(l->loader, &after);
     turn->records = after.records - before.records;
+    turn->batches = after.batches - before.batches;
     turn->bytes = after.bytes - before.bytes;
     turn->from_disk = (double)(after.read_ahead - before.read_ahead);
     return status == LX_END ? LX_OK : status;

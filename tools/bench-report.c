@@ -107,14 +107,15 @@ static void judge_cold(const bench *b, const bench_measure *loader, verdict *v)
         say(v, "The disk is the bottleneck: the loader reaches %.0f%% of %d reads at a time. %s",
             100 * reached, BENCH_READS, for_disk);
     } else {
-        v->name = "loader";
-        say(v, "The loader is the bottleneck: it reaches only %.0f%% of %d reads at a time.",
-            100 * reached, BENCH_READS);
+        v->name = any_compressed(b) ? "decompression" : "loader";
+        say(v, "The %s is the bottleneck: it reaches only %.0f%% of %d reads at a time.",
+            any_compressed(b) ? "loader, which also decompresses," : "loader", 100 * reached,
+            BENCH_READS);
+        if (any_compressed(b))
+            say(v, " Without --cold, decompression is measured alone.");
         if (b->sequential)
             say(v, " If many records were changed, they are scattered, and 'loaderx rebalance' "
                    "stores them in sequence.");
-        if (any_compressed(b))
-            say(v, " These do not decompress; without --cold, that is measured, too.");
     }
 }
 
@@ -146,7 +147,8 @@ static void judge_warm(const bench *b, const bench_measure *loader, verdict *v)
     const bench_measure *batches = find(b, BENCH_BATCHES);
     size_t field = 0;
     double codec = codec_share(b, &field), reached = ratio(loader, copy);
-    double on_disk = loader->on_disk > copy->on_disk ? loader->on_disk : copy->on_disk;
+    double on_disk = reached < REACHED && loader->on_disk > copy->on_disk ? loader->on_disk
+                                                                          : copy->on_disk;
     bool crowded = is_crowded(b, copy);
     double gain = crowded ? GAIN_IF_CROWDED : GAIN;
     if (on_disk > ON_DISK) {
@@ -174,7 +176,7 @@ static void judge_warm(const bench *b, const bench_measure *loader, verdict *v)
     } else if (codec > .5) {
         v->name = "decompression";
         say(v, "Decompression is the bottleneck: more processors, or raw values, would help.");
-    } else if (loader->bytes < SMALL_RECORD) {
+    } else if (loader->bytes < SMALL_RECORD && reached >= REACHED) {
         v->name = "values";
         say(v,
             "The number of values is the bottleneck: each takes %.0f ns, and the size of values "
@@ -190,6 +192,9 @@ static void judge_warm(const bench *b, const bench_measure *loader, verdict *v)
         v->name = "loader";
         say(v, "The loader is the bottleneck: it reaches only %.0f%% of plain copies.",
             100 * reached);
+        if (loader->bytes < SMALL_RECORD)
+            say(v, " Each value takes %.0f ns, whatever its size: fewer fields would help.",
+                1e9 / loader->rate / (double)b->field_count);
     }
     if (codec > .5)
         say_codec(b, field, v);
@@ -208,7 +213,7 @@ static void judge(const bench *b, verdict *v)
         judge_cold(b, loader, v);
     else
         judge_warm(b, loader, v);
-    double batch = (double)loader->batch_size / loader->rate;
+    double batch = loader->rows / loader->rate;
     say(v, " A consumer that takes more than %.3g %s for a batch is the bottleneck itself.",
         batch * (batch < 1e-3 ? 1e6 : 1e3), batch < 1e-3 ? "us" : "ms");
 }
@@ -250,7 +255,7 @@ static lx_status print_table(const bench *b, lx_error *error)
         snprintf(cells[1], TABLE_CELL, "%" PRIu64, m->threads);
         snprintf(cells[2], TABLE_CELL, "%" PRIu64, m->batch_size);
         snprintf(cells[3], TABLE_CELL, "%.0f", m->rate);
-        snprintf(cells[4], TABLE_CELL, "%.0f", m->rate / (double)m->batch_size);
+        snprintf(cells[4], TABLE_CELL, "%.0f", m->rate / m->rows);
         snprintf(cells[5], TABLE_CELL, "%s/s", report_size((uint64_t)(m->rate * m->bytes), size));
         snprintf(cells[6], TABLE_CELL, "%.1f", m->busy);
         snprintf(cells[7], TABLE_CELL, "%.2f", ratio(m, loader));

@@ -193,7 +193,9 @@ static lx_status add_measure(bench *b, bench_kind kind, uint64_t readers, uint64
                              double seconds, lx_error *error)
 {
     bench_measure *m = &b->measures[b->measure_count++];
-    *m = (bench_measure){.kind = kind, .threads = readers, .batch_size = batch_size};
+    uint64_t rows = batch_size < b->length ? batch_size : b->length;
+    *m = (bench_measure){
+        .kind = kind, .threads = readers, .batch_size = batch_size, .rows = (double)rows};
     lx_status status = kind == BENCH_COPY   ? bench_copy_begin(b, m, error)
                        : kind == BENCH_DISK ? bench_disk_begin(b, m, error)
                                             : bench_loader_begin(b, m, error);
@@ -235,19 +237,22 @@ static int compare(const void *a, const void *b)
 /** Computes the results of all turns. */
 static void sum_up(bench_measure *m)
 {
-    double rates[BENCH_ROUNDS], seconds = 0, busy = 0, records = 0, from_disk = 0;
+    double rates[BENCH_ROUNDS], seconds = 0, busy = 0, records = 0, batches = 0, from_disk = 0;
     for (size_t i = 0; i < m->count; i++) {
         const bench_turn *turn = &m->turns[i];
         rates[i] = (double)turn->records / turn->seconds;
         seconds += turn->seconds;
         busy += turn->busy;
         records += (double)turn->records;
+        batches += (double)turn->batches;
         from_disk += turn->from_disk;
     }
     if (m->count == 0)
         return;
     qsort(rates, m->count, sizeof *rates, compare);
     m->rate = rates[m->count / 2];
+    if (batches != 0)
+        m->rows = records / batches;
     m->busy = busy / seconds;
     m->on_disk = from_disk < records ? from_disk / records : 1;
 }

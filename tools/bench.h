@@ -46,6 +46,7 @@ typedef struct bench {
 typedef struct bench_turn {
     double seconds;
     uint64_t records, bytes;
+    uint64_t batches; /**< 0: not counted. */
     double busy;      /**< Seconds of processor time. */
     double from_disk; /**< Records that were read ahead, and page faults that waited for the
                            disk. */
@@ -73,6 +74,8 @@ typedef struct bench_measure {
     bench_turn turns[BENCH_ROUNDS];
     size_t count;   /**< Number of turns. */
     double rate;    /**< Median of the records per second. */
+    double rows;    /**< Mean number of records per batch; those at the end of an epoch are
+                         smaller. */
     double bytes;   /**< Bytes per record. */
     double busy;    /**< Mean number of busy processors. */
     double on_disk; /**< Share of the records that were not in memory. */

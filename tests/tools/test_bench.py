@@ -56,6 +56,16 @@ def test_text(loaderx, images):
     assert lines[-2] == '' and lines[-1].endswith('is the bottleneck itself.')
 
 
+def test_batches_may_be_smaller_than_asked_for(loaderx, images):
+    text = loaderx.text('bench', 'images', '--seconds', 1, '--batch-size', 256)
+    rows = [re.split('  +', line) for line in text.splitlines()[3:5]]
+    for _, _, batch, records, batches, *_ in rows:
+        assert batch == '256' and float(batches) == pytest.approx(float(records) / 20, rel=.01)
+    longest, unit = re.search(r'more than (\S+) (us|ms)', text.splitlines()[-1]).groups()
+    seconds = float(longest) * {'us': 1e-6, 'ms': 1e-3}[unit]
+    assert seconds == pytest.approx(1 / float(rows[0][4]), rel=.05)
+
+
 def test_one_field_and_one_record(loaderx, images):
     got = loaderx.json('bench', 'images', '--seconds', 1, '--field', 'label', '--batch-size', 1,
                        '--threads', 1)
@@ -96,6 +106,16 @@ def test_cold(loaderx, folder):
         assert set(measured) == {'loader', 'reads'} and measured['reads']['threads'] == 64
         assert got['fields'] == [{'name': 'x', 'compress': 'raw', 'share': None}]
         assert got['bottleneck'] in ('disk', 'processors', 'loader')
+
+
+def test_cold_compressed_values(loaderx, folder):
+    data = np.repeat(values('uint8', (4000, 512)), 8, axis=1)
+    loaderx.text('import', 'd', '--idx', 'x=' + write_idx(folder / 'x', data), '--compress',
+                 'x=flate')
+    done = loaderx('bench', 'd', '--seconds', '1', '--cold')
+    if b'stays in memory' in done.stderr:
+        pytest.skip('the file system is in memory')
+    assert done.returncode == 0 and b'The loader is the bottleneck' not in done.stdout
 
 
 def test_nothing_to_measure(loaderx, folder, images):
