@@ -88,7 +88,8 @@ LX_API lx_status lx_loader_set_trace(lx_loader *loader, lx_trace *trace, lx_erro
  * failure.
  *
  * @param[in]  trace  The trace.
- * @param[in]  path   Where to write the file; an existing regular file is replaced.
+ * @param[in]  path   Where to write the file; an existing regular file is replaced, and its
+ *                    permissions are kept.
  * @param[out] error  Receives the first failure; may be NULL.
  *
  * @retval LX_OK             Success.

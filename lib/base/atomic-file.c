@@ -53,7 +53,8 @@ static lx_status create(lx__atomic_file *self, lx_error *error)
     return status;
 }
 
-/** Creates a temporary file under a name that no other writer uses. */
+/** Creates a temporary file under a name that no other writer uses, with the permissions of the file
+ * that it replaces. */
 static lx_status create_unique(lx__atomic_file *self, lx_error *error)
 {
     size_t size = strlen(self->name) + SUFFIX_SIZE;
@@ -66,6 +67,8 @@ static lx_status create_unique(lx__atomic_file *self, lx_error *error)
         lx_status status = create(self, &failure);
         if (status == LX_ERR_EXISTS && i + 1 < ATTEMPTS)
             continue;
+        if (status == LX_OK)
+            return lx__file_copy_mode(&self->file, self->directory, self->name, error);
         lx__error_propagate(error, &failure);
         return status;
     }

@@ -33,7 +33,7 @@ LX_API lx_status lx__atomic_file_find(const char *path, char **place, lx_error *
  * @param temporary  Name of the temporary file. Any file with this name, left over from an
  *                   interrupted attempt, is removed first, so no other writer may be active. NULL:
  *                   the first unused name of NAME.0.new, NAME.1.new ..., which allows concurrent
- *                   writers.
+ *                   writers. An existing file's permissions are kept.
  */
 LX_API lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *directory,
                                        const char *name, const char *temporary, lx_error *error);

@@ -425,6 +425,17 @@ lx_status lx__file_is_directory(const lx__file *directory, const char *name, boo
     return has_type(directory, name, S_IFDIR, is_directory, error);
 }
 
+lx_status lx__file_copy_mode(const lx__file *file, const lx__file *directory, const char *name,
+                             lx_error *error)
+{
+    struct stat about;
+    if (fstatat(directory_fd(directory), name, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? LX_OK : fail_name(error, directory, name, "examine");
+    return fchmod(file->fd, about.st_mode & 0777) == 0
+               ? LX_OK
+               : lx_fail_errno(error, errno, file->path, "cannot set the permissions");
+}
+
 lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error)
 {
     if (unlinkat(directory_fd(directory), name, 0) == 0 || errno == ENOENT)

@@ -57,6 +57,24 @@ START_TEST(replaces_a_file_when_finished)
 }
 END_TEST
 
+START_TEST(keeps_the_permissions_of_an_existing_file)
+{
+    lx__atomic_file to;
+    struct stat about;
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    for (int i = 0; i < 2; i++) {
+        begin(&to, LX__CWD, "f", NULL, "text");
+        unit_ok(lx__atomic_file_finish(&to, &error));
+        lx__atomic_file_end(&to);
+        ck_assert_int_eq(stat("f", &about), 0);
+        ck_assert(i == 0 || (about.st_mode & 07777) == 0640);
+        ck_assert_int_eq(chmod("f", 0640), 0);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(keeps_the_old_file_unless_finished)
 {
     lx__atomic_file to;
@@ -147,5 +165,6 @@ START_TEST(finds_only_regular_files)
 END_TEST
 
 UNIT_MAIN("base/atomic-file", finds_only_regular_files, replaces_a_file_when_finished,
-          keeps_the_old_file_unless_finished, writers_of_one_name_do_not_share_a_temporary_file,
+          keeps_the_permissions_of_an_existing_file, keeps_the_old_file_unless_finished,
+          writers_of_one_name_do_not_share_a_temporary_file,
           a_named_temporary_file_replaces_the_one_of_an_interrupted_attempt)
