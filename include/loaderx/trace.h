@@ -28,7 +28,8 @@ LX_BEGIN_DECLS
  * A trace records spans of time, each on one thread: @c read (a thread fills records of a batch),
  * <tt>read ahead</tt> (within a @c read, it requests values of later batches from the disk),
  * @c transform, @c wait (lx_loader_next() waits for a batch, or helps to fill it) and @c consumer
- * (the time between two calls of lx_loader_next() on one thread). After each batch, it also records
+ * (the time between two calls of lx_loader_next() on one thread; each loader has its own track for
+ * it, because one thread can be the consumer of several loaders). After each batch, it also records
  * how many batches are ready and how many are in preparation.
  * @see lx_error, lx_loader
  * @{

@@ -346,7 +346,8 @@ static void trace_return(lx_loader *loader, const lx_batch *batch)
     loader->consumer = (lx__span){.name = "consumer",
                                   .begin = lx__clock_now(),
                                   .position = batch->position,
-                                  .records = batch->rows};
+                                  .records = batch->rows,
+                                  .is_consumer = true};
 }
 
 static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)

@@ -18,6 +18,8 @@
 /* Blocks are allocated when their first event is recorded. */
 #define BLOCK_EVENTS 4096
 #define BLOCKS (LX_MAX_TRACE_SPANS / BLOCK_EVENTS)
+/* Beyond the numbers of threads: the number of the track of a loader's consumer, for loader 0. */
+#define CONSUMERS ((uint32_t)1 << 30)
 /* The limit that the kernel sets for the name of a thread, with its NUL. */
 #define THREAD_NAME 16
 #define BUFFER ((size_t)64 << 10)
@@ -129,6 +131,14 @@ static thread this_thread(const lx_trace *trace)
     return known;
 }
 
+static thread consumer_track(const lx_trace *trace, uint32_t loader)
+{
+    thread track = {.process = trace->process, .number = CONSUMERS + loader};
+    /* the last digits, so that the name fits */
+    snprintf(track.name, sizeof track.name, "consumer %u", (unsigned)(uint16_t)loader);
+    return track;
+}
+
 void lx__tracer_record(const lx__tracer *tracer, const lx__span *span)
 {
     lx_trace *trace = tracer->trace;
@@ -145,7 +155,7 @@ void lx__tracer_record(const lx__tracer *tracer, const lx__span *span)
     e->records = span->records;
     e->bytes = span->bytes;
     e->loader = tracer->loader;
-    e->thread = this_thread(trace);
+    e->thread = span->is_consumer ? consumer_track(trace, tracer->loader) : this_thread(trace);
     atomic_store_explicit(&e->name, span->name, memory_order_release);
 }
 

@@ -29,6 +29,8 @@ typedef struct lx__span {
     uint64_t begin, end;     /**< Times; see executor/clock.h. */
     uint64_t position;       /**< Position of the batch. */
     uint64_t records, bytes; /**< How much was read, requested or returned. */
+    bool is_consumer;        /**< Shown on a track of the loader instead of the thread's: a thread
+                                  can be the consumer of several loaders at the same time. */
 } lx__span;
 
 /** Whether spans need to be measured. */

@@ -633,7 +633,7 @@ class Loader:
         Parameters
         ----------
         path : str, bytes or os.PathLike
-            The file, which is replaced if it exists.
+            The file, which is replaced if it exists; its permissions are kept.
 
         Returns
         -------
@@ -644,6 +644,10 @@ class Loader:
         ------
         LoaderxError
             The loader is closed, or is traced already.
+        FileExistsError
+            The path exists and is not a regular file.
+        FileNotFoundError
+            The directory of the file does not exist.
 
         Examples
         --------

@@ -19,7 +19,7 @@ def spans_of(path, name):
     with open(path) as file:
         trace = json.load(file)
     assert trace['otherData'] == {'dropped': 0}
-    return [event for event in trace['traceEvents'] if event['name'] == name]
+    return [event for event in trace['traceEvents'] if name in (None, event['name'])]
 
 
 def records_of(path, name='read'):
@@ -62,6 +62,20 @@ def test_passes_at_the_same_time_are_in_one_trace(tmp_path):
     spans = spans_of(tmp_path / 'x.json', 'wait')
     assert sum(span['args']['records'] for span in spans) == 100
     assert {span['args']['loader'] for span in spans} == {0, 1}
+    assert not any(overlap(spans_of(tmp_path / 'x.json', None)))
+
+
+def overlap(spans):
+    """Yields whether spans of a track that follow each other overlap without nesting."""
+    open_ends = {}
+    for span in sorted((span for span in spans if span['ph'] == 'X'),
+                       key=lambda span: (span['ts'], -span['dur'])):
+        ends = open_ends.setdefault(span['tid'], [])
+        while ends and ends[-1] <= span['ts']:
+            ends.pop()
+        end = span['ts'] + span['dur']
+        yield bool(ends) and end > ends[-1] + 0.0015    # times are rounded to nanoseconds
+        ends.append(end)
 
 
 def test_closing_the_loader_writes_the_file(tmp_path):
@@ -105,13 +119,27 @@ def test_paths(tmp_path, monkeypatch):
         monkeypatch.chdir('folder')
         next(loader)
     assert os.listdir(tmp_path / 'folder') == []
-    trace = loader.trace(tmp_path / 'folder')
+    monkeypatch.chdir(tmp_path)
+    os.rmdir('folder')
+    trace = loader.trace('folder')
     next(loader)
+    os.mkdir('folder')
     with pytest.raises(FileExistsError):
         trace.close()
+    with pytest.raises(FileExistsError):
+        make().trace(tmp_path / 'folder')
     os.rmdir(tmp_path / 'folder')
     trace.close()    # can be repeated
     assert records_of(tmp_path / 'folder', 'wait') == 10
+
+
+def test_an_existing_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / 'x.json'
+    path.touch()
+    path.chmod(0o640)
+    with make().trace(path):
+        pass
+    assert path.stat().st_mode & 0o777 == 0o640 and path.stat().st_size > 0
 
 
 def test_a_transform_cannot_begin_it(tmp_path):
@@ -144,6 +172,20 @@ def test_fork(tmp_path):
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
         assert os.listdir() == ['y.json']
+        trace.close()
+        os.remove('x.json')
+        try:
+            with loader.trace('x.json'):
+                next(loader)
+                child = os.fork()
+                if child == 0:
+                    sys.exit(3)
+        except SystemExit as error:
+            os._exit(error.code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+        os.remove('x.json')
+        loader.trace('x.json')
+        next(loader)
         loader.close()
         """, silent=True)
     assert records_of(tmp_path / 'y.json') == 40
