@@ -282,6 +282,8 @@ uint64_t lxpy_engine_tell(const lxpy_engine *self)
     uint64_t position = lx_loader_tell(self->loader);
     if (self->kept != NULL && self->kept_at < position)
         position = self->kept_at;
+    if (self->peeked_end && self->ended_at < position)
+        position = self->ended_at;
     return self->interrupted && self->interrupted_at < position ? self->interrupted_at : position;
 }
 
@@ -298,6 +300,7 @@ int lxpy_engine_continue(lxpy_engine *self, uint64_t end, PyObject *pass)
     lx_loader *loader = self->loader;
     if (self->kept == NULL) /* a kept batch belongs to the current epoch */
         LXPY_WITHOUT_GIL(lx_loader_next_epoch(loader));
+    self->peeked_end = false;
     bool ended = self->loader != NULL && lxpy_engine_tell(self) >= end;
     /* End the pass before releasing the lock: other threads of the pass that wait for the lock must
      * not take a batch of the next pass. */
@@ -330,7 +333,7 @@ static int move_to(lxpy_engine *self, uint64_t position, const char *text, bool 
         kept = self->kept;
         self->results = NULL;
         self->kept = NULL;
-        self->interrupted = false;
+        self->interrupted = self->peeked_end = false;
     }
     lxpy_lock_release(&self->lock);
     lxpy_results_free(results);
@@ -420,24 +423,8 @@ static PyObject *return_safely(lxpy_engine *self, PyObject *value, uint64_t posi
     return PyErr_CheckSignals() == 0 ? take_kept(self) : NULL;
 }
 
-PyObject *lxpy_engine_peek(lxpy_engine *self)
-{
-    uint64_t before = self->loader != NULL ? lxpy_engine_tell(self) : 0;
-    PyObject *value = lxpy_engine_next(self, NULL);
-    if (value != NULL && self->kept == NULL) {
-        self->kept = Py_NewRef(value);
-        self->kept_at = before;
-    } else if ((value != NULL || PyErr_Occurred()) && self->loader != NULL &&
-               lxpy_engine_tell(self) > before) {
-        /* The batch failed, or another thread has peeked in the meantime: the next call must read
-         * the batch again. */
-        self->interrupted = true;
-        self->interrupted_at = before;
-    }
-    return value;
-}
-
-PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
+/** Does what lxpy_engine_next() does, for peek, too. */
+static PyObject *take(lxpy_engine *self, PyObject *pass)
 {
     for (;;) {
         lx_error error = LX_ERROR_INIT;
@@ -450,12 +437,15 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
         if (repeat_interrupted(self) < 0 || enter(self) < 0)
             return NULL;
         lx_loader *loader = self->loader;
+        uint64_t before = lx_loader_tell(loader);
         /* Another thread may have ended the pass, and a start position or a state may lie beyond
          * the end. */
-        if (lxpy_pass_has_ended(pass) || lx_loader_tell(loader) >= self->end)
+        if (lxpy_pass_has_ended(pass) || before >= self->end)
             status = LX_END;
         else
             LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, LXPY_SLICE_NS, &batch, &error));
+        if (status == LX_END && !self->peeked_end)
+            self->ended_at = before;
         lxpy_lock_release(&self->lock);
         if (status == LX_OK) {
             uint64_t position = lx_batch_get_position(batch);
@@ -472,4 +462,30 @@ PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
         if (PyErr_CheckSignals() < 0)
             return NULL;
     }
+}
+
+PyObject *lxpy_engine_peek(lxpy_engine *self)
+{
+    uint64_t before = self->loader != NULL ? lxpy_engine_tell(self) : 0;
+    PyObject *value = take(self, NULL);
+    if (value != NULL && self->kept == NULL) {
+        self->kept = Py_NewRef(value);
+        self->kept_at = before;
+    } else if ((value != NULL || PyErr_Occurred()) && self->loader != NULL &&
+               lxpy_engine_tell(self) > before) {
+        /* The batch failed, or another thread has peeked in the meantime: the next call must read
+         * the batch again. */
+        self->interrupted = true;
+        self->interrupted_at = before;
+    } else if (value == NULL && !PyErr_Occurred()) {
+        self->peeked_end = true;
+    }
+    return value;
+}
+
+PyObject *lxpy_engine_next(lxpy_engine *self, PyObject *pass)
+{
+    PyObject *value = take(self, pass);
+    self->peeked_end = false;
+    return value;
 }

@@ -39,6 +39,9 @@ typedef struct lxpy_engine {
     uint64_t interrupted_at; /**< The position of that batch, which the next call repeats. */
     PyObject *kept;          /**< The batch that peek, or an interrupted call to next, has taken. */
     uint64_t kept_at;        /**< The position of @ref kept. */
+    bool peeked_end;         /**< Peek has found the end, and next and iterators have not. */
+    uint64_t ended_at;       /**< The position at which the end was found; the library's position
+                                  then moved to the end of the epoch. */
     lxpy_lock lock;          /**< Held by calls that may wait: next, seek. */
     unsigned forks;          /**< Fork count of the process that opened the engine. */
     bool orphan;             /**< The next thread that calls the engine closes it. */
@@ -72,8 +75,9 @@ PyObject *lxpy_engine_fail_closed(lxpy_engine *engine);
  * transforms, because other calls to the engine may be waiting for that transform. */
 int lxpy_engine_check_transform(lxpy_engine *engine);
 
-/** Returns the position after the last batch that was returned to Python; a batch that peek has
- * taken, or whose transform Ctrl-C interrupted, does not count. The loader must be open. */
+/** Returns the position after the last batch that was returned to Python; a batch or an end that
+ * peek has found, or a batch whose transform Ctrl-C interrupted, does not count. The loader must be
+ * open. */
 uint64_t lxpy_engine_tell(const lxpy_engine *engine);
 
 /** Moves to the next epochs if no batch of the current ones is left. Returns 1 if the position is

@@ -479,7 +479,8 @@ class Loader:
 
         ``next()``, or the ``for`` loop that begins or continues there, then returns the same
         object. ``tell()`` and ``state_dict()`` do not count the batch. At the end of a pass, the
-        call raises StopIteration, as ``next()`` does.
+        call raises StopIteration, as ``next()`` does, but does not move ``tell()`` to the end. If
+        the batch fails, the next call reads and transforms it again.
 
         Examples
         --------

@@ -395,6 +395,19 @@ def test_peek_ends_with_the_pass(data):
     assert labels(loader) == epoch(1)
 
 
+@pytest.mark.parametrize('options', [{}, {'world': 2, 'rank': 1}, {'batch_size': N + 1}], ids=str)
+def test_peek_at_the_end_moves_nothing(data, options):
+    loader = make(data, **{'drop_last': True, 'batch_size': SIZE + 1, **options})
+    count = sum(1 for _ in zip(range(len(loader)), loader))
+    place, state = loader.tell(), loader.state_dict()
+    assert count == len(loader) and place < N
+    for _ in range(2):
+        with pytest.raises(StopIteration):
+            loader.peek()
+        assert (loader.tell(), loader.state_dict()) == (place, state)
+    assert [batch.position // N for batch in loader] == [1] * count    # the next pass
+
+
 def test_a_loop_can_look_ahead(data):
     loader, ahead = make(data), []
     for batch in loader:
