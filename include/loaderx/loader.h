@@ -263,7 +263,10 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * @param error   Receives the description of a failure; never NULL.
  * @return #LX_OK on success. Otherwise, or if @c data is NULL or not aligned, the loader releases
  *         the blocks that it keeps and tries again. If that fails, too, lx_loader_next() returns
- *         #LX_ERR_NOMEM with the function's message.
+ *         #LX_ERR_NOMEM with the function's message. If the memory was for columns of a fixed size,
+ *         the next call tries the same batch again; if it was for values that vary in size, which
+ *         is allocated while the batch is read, the next call continues after the batch.
+ *         lx_loader_tell() distinguishes the two: only the second one moves the position.
  */
 typedef lx_status (*lx_allocate_memory_function)(size_t size, void *user, lx_memory *memory,
                                                  lx_error *error);
