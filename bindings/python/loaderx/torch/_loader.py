@@ -97,6 +97,9 @@ class DataLoader(data.DataLoader[T]):
     iterator of an iterable dataset, has these methods, the state of each worker is kept, too; the
     number of workers must then be the same, as with any iterable dataset.
 
+    **Traces** and statistics are those of `loaderx.Loader`, which reads the same dataset with
+    ``trace()`` and ``stats()``; for the workers' own code, use ``torch.profiler``.
+
     Parameters
     ----------
     *args, **kwargs
