@@ -28,6 +28,7 @@ static const command_option options[] = {
     QUIET_OPTION("no progress bar and no summary"),
     JSON_OPTION("ls, verify: print the result as JSON"),
 };
+#define OPTION_COUNT (sizeof options / sizeof *options)
 
 typedef struct request request;
 
@@ -35,6 +36,7 @@ typedef struct request request;
 typedef struct action {
     const char *name;
     lx_status (*run)(request *r, lx_error *error);
+    int options[OPTION_COUNT + 1]; /* those that it takes; 0 ends them */
 } action;
 
 struct request {
@@ -44,6 +46,7 @@ struct request {
     size_t key_count;
     const char *index;
     char *default_index; /* owned */
+    bool given[OPTION_COUNT];
     bool labels, image, skip, force, quiet, json;
 };
 
@@ -385,7 +388,10 @@ static lx_status verify(request *r, lx_error *error)
 /* ---- the command line */
 
 static const action actions[] = {
-    {"index", make_index}, {"ls", list}, {"get", get}, {"verify", verify}};
+    {"index", make_index, {OPTION_INDEX, OPTION_SKIP, OPTION_FORCE, 'q'}},
+    {"ls", list, {OPTION_LABELS, OPTION_SKIP, OPTION_JSON, 'q'}},
+    {"get", get, {OPTION_INDEX, OPTION_IMAGE}},
+    {"verify", verify, {OPTION_INDEX, OPTION_JSON, 'q'}}};
 #define ACTIONS (sizeof actions / sizeof *actions)
 
 static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
@@ -396,6 +402,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
                            [OPTION_SKIP - OPTION_LABELS] = &r->skip,
                            [OPTION_FORCE - OPTION_LABELS] = &r->force};
     (void)error;
+    r->given[option - options] = true;
     if (option->id == OPTION_INDEX)
         r->index = value;
     else if (option->id == OPTION_JSON)
@@ -437,6 +444,20 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     return LX_OK;
 }
 
+/** Refuses the options of other actions. */
+static lx_status check_options(const request *r, lx_error *error)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const int *taken = r->action->options;
+        while (*taken != 0 && *taken != options[i].id)
+            taken++;
+        if (r->given[i] && *taken == 0)
+            return lx_fail(error, LX_ERR_ARGUMENT, "the action %s does not take --%s",
+                           r->action->name, options[i].name);
+    }
+    return LX_OK;
+}
+
 /** Makes the name of the index, if none was given: FILE with .idx in place of .rec. */
 static lx_status name_index(request *r, lx_error *error)
 {
@@ -463,6 +484,8 @@ static lx_status run(int argc, char **argv, lx_error *error)
         status = lx_fail(error, LX_ERR_ARGUMENT, "%s is missing",
                          r.action == NULL ? "ACTION" : "FILE");
     if (status == LX_OK)
+        status = check_options(&r, error);
+    if (status == LX_OK)
         status = name_index(&r, error);
     if (status == LX_OK)
         status = r.action->run(&r, error);
@@ -476,7 +499,7 @@ const command recordio_command = {
     .arguments = "ACTION FILE [KEY...] [OPTION...]",
     .summary = "list, read, verify and index RecordIO files of MXNet",
     .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .option_count = OPTION_COUNT,
     .notes = "Actions:\n"
              "  index   make the index of FILE: the offset of each record, by its number\n"
              "  ls      print the offset and the length of each record\n"

@@ -106,6 +106,11 @@ def test_usage(loaderx, files):
     assert 'FILE is missing' in loaderx.fails(2, 'recordio', 'ls')
     assert "unknown action 'put'" in loaderx.fails(2, 'recordio', 'put', 'a.rec')
     assert "unexpected argument 'b'" in loaderx.fails(2, 'recordio', 'ls', 'a.rec', 'b')
+    for action, option in (('ls', '--force'), ('ls', '--index=a'), ('get', '--json'), ('get', '-q'),
+                           ('index', '--labels'), ('index', '--image'), ('verify', '--skip')):
+        long = {'-q': '--quiet'}.get(option, option.split('=')[0])
+        assert f'the action {action} does not take {long}' in loaderx.fails(
+            2, 'recordio', option, action, 'a.rec')
     assert 'KEY is missing' in loaderx.fails(2, 'recordio', 'get', 'a.rec')
     assert "'loaderx recordio index' makes an index" in loaderx.fails(2, 'recordio', 'get', 'a.rec', '0')
     assert 'does not exist' in loaderx.fails(2, 'recordio', 'ls', 'no.rec')
