@@ -102,7 +102,7 @@ static lx_status read_all(const request *r, visit_function *visit, void *user, s
                           lx_error *error)
 {
     lx_recordio_reader *reader = NULL;
-    *sum = (summary){0, 0, {0, 0}};
+    *sum = (summary){.records = 0};
     lx_status status = lx_recordio_reader_open(r->path, r->skip, &reader, error);
     if (status == LX_OK)
         status = visit_all(r, reader, visit, user, sum, error);
@@ -120,6 +120,8 @@ static void print_summary(const request *r, const summary *sum, FILE *to)
     if (sum->skipped.places != 0)
         fprintf(to, "; damaged in %" PRIu64 " places, where %s were passed over",
                 sum->skipped.places, report_size(sum->skipped.bytes, lost));
+    if (sum->skipped.rest)
+        fputs("; the compressed data after the last place is lost", to);
     fputc('\n', to);
 }
 
@@ -370,13 +372,13 @@ static lx_status verify(request *r, lx_error *error)
     if (status == LX_OK)
         status = read_all(r, match_offset, &c, &sum, error);
     if (status == LX_OK && r->json)
-        status = report_print(json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "path",
-                                        report_text(r->path), "records", report_number(sum.records),
-                                        "bytes", report_number(sum.bytes), "damaged",
-                                        report_number(sum.skipped.places), "skipped_bytes",
-                                        report_number(sum.skipped.bytes), "index",
-                                        c.offsets != NULL ? report_text(r->index) : json_null()),
-                              error);
+        status = report_print(
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path", report_text(r->path),
+                      "records", report_number(sum.records), "bytes", report_number(sum.bytes),
+                      "damaged", report_number(sum.skipped.places), "skipped_bytes",
+                      report_number(sum.skipped.bytes), "rest_lost", json_boolean(sum.skipped.rest),
+                      "index", c.offsets != NULL ? report_text(r->index) : json_null()),
+            error);
     else if (status == LX_OK)
         print_summary(r, &sum, stdout);
     if (status == LX_OK)

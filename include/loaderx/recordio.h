@@ -164,6 +164,8 @@ typedef struct lx_recordio_skipped {
                           been lost at each. */
     uint64_t bytes;  /**< The number of bytes between the last good record before each place and the
                           first one after it. */
+    bool rest;       /**< The last place is damaged or cut compressed data, which cannot be read any
+                          further. @ref bytes counts only what was decompressed. */
 } lx_recordio_skipped;
 
 /**

@@ -255,11 +255,13 @@ static lx_status leave(lx_recordio_reader *self, lx_status why, const char *what
 /** Ends the reader if the compressed data is damaged, because nothing after it can be read. */
 static lx_status leave_rest(lx_recordio_reader *self, lx_status status)
 {
-    const lx__input *input = &self->input;
+    lx__input *input = &self->input;
     if (status != LX_ERR_CORRUPT || !input->failed || (input->gzip == NULL && input->zstd == NULL))
         return status;
     self->skipped.places++;
-    self->ended = true;
+    self->skipped.bytes += input->size;
+    self->skipped.rest = self->ended = true;
+    lx__input_take(input, input->size);
     return self->skip ? LX_END : status;
 }
 

@@ -3,6 +3,7 @@
 
 import gzip
 import json
+import os
 import struct
 
 import pytest
@@ -78,7 +79,7 @@ def test_ls(loaderx, folder, files):
 def test_verify(loaderx, folder, files):
     assert loaderx.json('recordio', 'verify', 'a.rec') == {
         'path': 'a.rec', 'records': 3, 'bytes': sum(map(len, RECORDS)), 'damaged': 0,
-        'skipped_bytes': 0, 'index': None}
+        'skipped_bytes': 0, 'rest_lost': False, 'index': None}
     loaderx.text('recordio', 'index', 'a.rec', '-q')
     assert loaderx.json('recordio', 'verify', 'a.rec')['index'] == 'a.idx'
     for text in ('0\t0\n', f'0\t0\n1\t4\n2\t{files[2]}\n', f'0\t0\n1\t{files[1]}\n2\t40000\n'):
@@ -99,6 +100,16 @@ def test_damage(loaderx, folder, files):
     assert not (folder / 'a.idx').exists() and len(list(folder.iterdir())) == 1
     loaderx.text('recordio', 'index', 'a.rec', '--skip')
     assert (folder / 'a.idx').read_text() == f'0\t0\n1\t{files[2]}\n'
+
+
+def test_damaged_compressed_data(loaderx, folder):
+    data = part(0, b'abc') + part(0, os.urandom(100000))
+    (folder / 'a.gz').write_bytes(gzip.compress(data)[:50000])
+    printed = loaderx.text('recordio', 'index', 'a.gz', '--skip')
+    assert 'damaged in 1 places, where ' in printed and 'KiB were passed over' in printed
+    assert 'the compressed data after the last place is lost' in printed
+    done = loaderx('recordio', 'verify', 'a.gz', '--json')
+    assert done.returncode == 1 and json.loads(done.stdout)['rest_lost']
 
 
 def test_usage(loaderx, files):

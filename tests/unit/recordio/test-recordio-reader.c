@@ -185,14 +185,18 @@ START_TEST(ends_at_damage_of_compressed_data)
     for (int skip = 0; skip < 2; skip++) {
         lx_status status;
         unsigned read = 0;
+        uint64_t end = 0;
         lx_recordio_reader *reader = open_reader("a.gz", skip);
         while ((status = lx_recordio_reader_next(reader, &record, &error)) == LX_OK)
-            read++;
+            end = lx_recordio_reader_tell(reader), read++;
         ck_assert_uint_gt(read, 0);
         ck_assert_int_eq(status, skip ? LX_END : LX_ERR_CORRUPT);
         lx_error_clear(&error);
         expect_end(reader);
-        ck_assert_uint_eq(lx_recordio_reader_get_skipped(reader).places, 1);
+        lx_recordio_skipped skipped = lx_recordio_reader_get_skipped(reader);
+        ck_assert(skipped.places == 1 && skipped.rest);
+        ck_assert_uint_gt(skipped.bytes, 0); /* what was decompressed of the next record */
+        ck_assert_uint_eq(end + skipped.bytes, lx_recordio_reader_tell(reader));
         lx_recordio_reader_close(reader);
     }
     free(bytes.data);
