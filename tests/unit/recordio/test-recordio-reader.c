@@ -207,6 +207,9 @@ END_TEST
 
 #define FILES 4
 
+/* The first record of each file. The second file is empty. */
+static const unsigned first[FILES + 1] = {0, 70, 70, 71, COUNT};
+
 /** Reads all parts, which must be the records of the files in order; record @p lost is damaged, which
  * one part counts. */
 static void read_parts(const char *const *paths, uint64_t parts, unsigned lost)
@@ -222,6 +225,8 @@ static void read_parts(const char *const *paths, uint64_t parts, unsigned lost)
         while ((status = lx_recordio_reader_next(reader, &record, &error)) == LX_OK) {
             uint8_t right[RECORD_MAX];
             next += next == lost;
+            int file = lx_recordio_reader_get_path(reader)[0] - '0';
+            ck_assert(first[file] <= next && next < first[file + 1]);
             size_t size = record_make(next++, right);
             ck_assert_uint_eq(record.size, size);
             ck_assert(size == 0 || memcmp(record.data, right, size) == 0);
@@ -236,11 +241,9 @@ static void read_parts(const char *const *paths, uint64_t parts, unsigned lost)
     ck_assert_uint_eq(next + (lost < COUNT && next == lost), COUNT);
 }
 
-/* The second file is empty. */
 START_TEST(each_record_is_in_one_part)
 {
     static const char *const paths[FILES] = {"0", "1", "2", "3"};
-    static const unsigned first[FILES + 1] = {0, 70, 70, 71, COUNT};
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_recordio_reader *reader;
