@@ -52,6 +52,13 @@ struct request {
 
 /* ---- reading all records */
 
+/** Ends a wait for a pipe after a signal. */
+static lx_status check_signal(uint64_t done, uint64_t total, void *user, lx_error *error)
+{
+    (void)done, (void)total, (void)user;
+    return interrupt_check(error);
+}
+
 /** Called for each record. */
 typedef lx_status visit_function(void *user, uint64_t number, const lx_recordio_record *record,
                                  lx_error *error);
@@ -103,7 +110,8 @@ static lx_status read_all(const request *r, visit_function *visit, void *user, s
 {
     lx_recordio_reader *reader = NULL;
     *sum = (summary){.records = 0};
-    lx_status status = lx_recordio_reader_open(r->path, r->skip, &reader, error);
+    lx_status status = lx_recordio_reader_open(r->path, r->skip, check_signal, NULL, &reader,
+                                               error);
     if (status == LX_OK)
         status = visit_all(r, reader, visit, user, sum, error);
     lx_recordio_reader_close(reader);
@@ -294,7 +302,7 @@ static lx_status get(request *r, lx_error *error)
     lx_status status = lx_recordio_index_open(r->index, &index, error);
     advise(error, LX_ERR_NOT_FOUND, "'loaderx recordio index' makes an index");
     if (status == LX_OK)
-        status = lx_recordio_reader_open(r->path, false, &reader, error);
+        status = lx_recordio_reader_open(r->path, false, check_signal, NULL, &reader, error);
     if (status == LX_OK)
         status = get_records(r, index, reader, error);
     lx_recordio_reader_close(reader);

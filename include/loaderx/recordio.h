@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <loaderx/progress.h>
 #include <loaderx/status.h>
 
 LX_BEGIN_DECLS
@@ -172,11 +173,16 @@ typedef struct lx_recordio_skipped {
  * Opens a file, a pipe, or the standard input. Data that is compressed with gzip or zstd is
  * decompressed; offsets are those in the decompressed data.
  *
- * @param[in]  path    The file; "-": the standard input.
- * @param[in]  skip    Whether the reader passes over damage and counts it, instead of reporting it.
- * @param[out] reader  Receives the reader; close it with lx_recordio_reader_close(). NULL on
- *                     failure.
- * @param[out] error   Receives the first failure; may be NULL.
+ * @param[in]  path      The file; "-": the standard input.
+ * @param[in]  skip      Whether the reader passes over damage and counts it, instead of reporting
+ *                       it.
+ * @param[in]  progress  Called several times a second while this call or lx_recordio_reader_next()
+ *                       waits for a pipe, with the number of bytes read from it; the total is
+ *                       #LX_NONE. If it ends a call, the call may be repeated. NULL: none.
+ * @param[in]  user      Passed to @p progress.
+ * @param[out] reader    Receives the reader; close it with lx_recordio_reader_close(). NULL on
+ *                       failure.
+ * @param[out] error     Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The reader is at the first record.
  * @retval LX_ERR_ARGUMENT     @p path or @p reader is NULL.
@@ -185,9 +191,10 @@ typedef struct lx_recordio_skipped {
  * @retval LX_ERR_UNSUPPORTED  The data is compressed with zstd, which this build does not support.
  * @retval LX_ERR_IO           The file cannot be opened or read.
  * @retval LX_ERR_NOMEM        Out of memory.
+ * @return Otherwise, the status with which @p progress ended the call.
  */
-LX_API lx_status lx_recordio_reader_open(const char *path, bool skip, lx_recordio_reader **reader,
-                                         lx_error *error);
+LX_API lx_status lx_recordio_reader_open(const char *path, bool skip, lx_progress_function progress,
+                                         void *user, lx_recordio_reader **reader, lx_error *error);
 
 /**
  * Opens one of several parts of one or more files, as dmlc-core's InputSplit does: the files are
@@ -241,6 +248,7 @@ LX_API void lx_recordio_reader_set_limit(lx_recordio_reader *reader, uint64_t li
  * @retval LX_ERR_FORKED    The reader belongs to the parent process.
  * @retval LX_ERR_IO        The file cannot be read.
  * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, the status with which the progress function ended the call.
  */
 LX_API lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record *record,
                                          lx_error *error);

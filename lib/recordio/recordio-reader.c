@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -17,6 +18,8 @@
 struct lx_recordio_reader {
     lx__process process; /**< The position in the file is shared with children of fork(). */
     lx__input input;
+    lx_progress_function progress; /**< NULL: none. */
+    void *user;
     char **paths;         /**< The files; NULL after the last one. */
     size_t file;          /**< The current one. */
     uint64_t before, end; /**< Bytes in the files before it, and where the part ends in all. */
@@ -40,10 +43,15 @@ static lx_status fail_forked(lx_error *error)
                    "the reader belongs to the parent process: open another in this process");
 }
 
-static lx_status keep_waiting(void *user, lx_error *error)
+/** Called while the input waits for a pipe. */
+static lx_status report(void *user, lx_error *error)
 {
-    (void)user, (void)error;
-    return LX_OK;
+    const lx_recordio_reader *self = user;
+    return self->progress == NULL
+               ? LX_OK
+               : lx__error_return(error,
+                                  self->progress(self->input.file_read, LX_NONE, self->user, error),
+                                  "progress");
 }
 
 /* ---- files */
@@ -70,7 +78,7 @@ static lx_recordio_reader *make(const char *const *paths, size_t count, bool ski
 
 static lx_status open_file(lx_recordio_reader *self, lx_error *error)
 {
-    return lx__input_open(&self->input, self->paths[self->file], 0, keep_waiting, NULL, error);
+    return lx__input_open(&self->input, self->paths[self->file], 0, report, self, error);
 }
 
 /** Goes on with the next file of the part, or returns LX_END. */
@@ -86,8 +94,8 @@ static lx_status open_next_file(lx_recordio_reader *self, lx_error *error)
     return open_file(self, error);
 }
 
-lx_status lx_recordio_reader_open(const char *path, bool skip, lx_recordio_reader **reader,
-                                  lx_error *error)
+lx_status lx_recordio_reader_open(const char *path, bool skip, lx_progress_function progress,
+                                  void *user, lx_recordio_reader **reader, lx_error *error)
 {
     LX__CLEAR(reader);
     if (path == NULL || reader == NULL)
@@ -95,6 +103,8 @@ lx_status lx_recordio_reader_open(const char *path, bool skip, lx_recordio_reade
     lx_recordio_reader *made = make(&path, 1, skip);
     if (made == NULL)
         return lx__fail_memory(error, "a reader");
+    made->progress = progress;
+    made->user = user;
     lx_status status = open_file(made, error);
     if (status == LX_OK)
         *reader = made;
@@ -106,10 +116,13 @@ lx_status lx_recordio_reader_open(const char *path, bool skip, lx_recordio_reade
 /** Opens file @p i, and adds its length to @p total. */
 static lx_status measure_file(lx_recordio_reader *self, size_t i, uint64_t *total, lx_error *error)
 {
-    self->file = i;
-    lx_status status = open_file(self, error);
+    struct stat about;
     const lx__input *input = &self->input;
-    if (status == LX_OK && (input->once || input->gzip != NULL || input->zstd != NULL))
+    lx_status status = LX_OK;
+    self->file = i;
+    if (stat(self->paths[i], &about) != 0 || S_ISREG(about.st_mode)) /* a pipe could wait */
+        status = open_file(self, error);
+    if (status == LX_OK && (input->fd == -1 || input->gzip != NULL || input->zstd != NULL))
         status = lx_fail(error, LX_ERR_ARGUMENT,
                          "only parts of regular files that are not compressed can be read");
     if (status == LX_OK && input->file_size % WORD != 0)
@@ -342,6 +355,7 @@ lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record
         lx__recordio_extent extent;
         lx__input_take(&reader->input, reader->stored);
         reader->stored = 0;
+        reader->input.failed = false; /* a call that was interrupted may be repeated */
         lx_status status = reader->lost ? find_next(reader, &why) : LX_OK;
         if (status == LX_OK) {
             reader->lost = reader->counted = false;

@@ -31,7 +31,7 @@ int main(void)
     lx_recordio_writer_write(writer, NULL, "one", 3, &error);
     lx_recordio_writer_write(writer, NULL, "two", 3, &error);
     if (lx_recordio_writer_close(writer, &error) != LX_OK ||
-        lx_recordio_reader_open(path, false, &reader, &error) != LX_OK)
+        lx_recordio_reader_open(path, false, NULL, NULL, &reader, &error) != LX_OK)
         return complain(&error, 2);
     while (lx_recordio_reader_next(reader, &record, &error) == LX_OK)
         right += record.size == 3 && memcmp(record.data, right == 0 ? "one" : "two", 3) == 0;

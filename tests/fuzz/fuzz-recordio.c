@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_index();
         return 0;
     }
-    if (lx_recordio_reader_open(fuzz_path("a"), true, &reader, NULL) != LX_OK)
+    if (lx_recordio_reader_open(fuzz_path("a"), true, NULL, NULL, &reader, NULL) != LX_OK)
         return 0; /* it looks like gzip or zstd */
     if (options & LIMIT)
         lx_recordio_reader_set_limit(reader, SHORT);
@@ -106,10 +106,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (sum.stored + skipped != length && !is_packed(file, length))
         fuzz_fail("%llu bytes are missing", (unsigned long long)(length - sum.stored - skipped));
     lx_recordio_reader_close(reader);
-    if (lx_recordio_reader_open(fuzz_path("a"), false, &reader, NULL) == LX_OK)
+    if (lx_recordio_reader_open(fuzz_path("a"), false, NULL, NULL, &reader, NULL) == LX_OK)
         (void)read_all(reader, false, NULL);
     lx_recordio_reader_close(reader);
-    if (lx_recordio_reader_open(fuzz_path("b"), false, &reader, NULL) != LX_OK ||
+    if (lx_recordio_reader_open(fuzz_path("b"), false, NULL, NULL, &reader, NULL) != LX_OK ||
         read_all(reader, true, NULL).content != sum.content)
         fuzz_fail("the written records are others");
     lx_recordio_reader_close(reader);

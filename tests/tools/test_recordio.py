@@ -4,7 +4,9 @@
 import gzip
 import json
 import os
+import signal
 import struct
+import time
 
 import pytest
 
@@ -110,6 +112,19 @@ def test_damaged_compressed_data(loaderx, folder):
     assert 'the compressed data after the last place is lost' in printed
     done = loaderx('recordio', 'verify', 'a.gz', '--json')
     assert done.returncode == 1 and json.loads(done.stdout)['rest_lost']
+
+
+def test_signal_while_a_pipe_is_silent(loaderx, folder):
+    os.mkfifo(folder / 'pipe')
+    running = loaderx.start('recordio', 'index', 'pipe', '--index', 'a.idx')
+    with open(folder / 'pipe', 'wb') as pipe:
+        pipe.write(part(0, b'abc'))
+        pipe.flush()
+        while not any(path.name.startswith('a.idx') for path in folder.iterdir()):
+            time.sleep(.01)
+        running.send_signal(signal.SIGINT)
+        assert b'stopped by signal' in running.communicate(timeout=60)[1]
+    assert running.returncode == 130 and [path.name for path in folder.iterdir()] == ['pipe']
 
 
 def test_usage(loaderx, files):

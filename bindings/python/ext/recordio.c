@@ -4,12 +4,15 @@
 
 #include <loaderx/recordio.h>
 
+#include "progress.h"
+
 typedef struct recordio_reader {
     PyObject_HEAD
     lxpy_state *state;
     PyObject *path;
     lx_recordio_reader *handle; /**< NULL after close(). Protected by the GIL, like @ref busy. */
     bool busy;                  /**< A thread uses the handle without the GIL. */
+    lxpy_callbacks callbacks;   /**< Handle signals while the handle waits for a pipe. */
 } recordio_reader;
 
 typedef struct recordio_writer {
@@ -62,13 +65,18 @@ static lx_recordio_reader *open_part(PyObject *paths, bool skip, uint64_t part, 
     return handle;
 }
 
-static lx_recordio_reader *open_path(PyObject *given, bool skip, lx_error *error)
+static lx_recordio_reader *open_path(PyObject *given, bool skip, lxpy_callbacks *callbacks,
+                                     lx_error *error)
 {
     lx_recordio_reader *handle = NULL;
     PyObject *path = lxpy_path(given, "path");
-    if (path != NULL)
-        LXPY_WITHOUT_GIL(lx_recordio_reader_open(PyBytes_AS_STRING(path), skip, &handle, error));
-    Py_XDECREF(path);
+    if (path == NULL)
+        return NULL;
+    lxpy_callbacks_begin(callbacks);
+    lx_recordio_reader_open(PyBytes_AS_STRING(path), skip, lxpy_report_progress, callbacks, &handle,
+                            error);
+    lxpy_callbacks_end(callbacks);
+    Py_DECREF(path);
     return handle;
 }
 
@@ -83,20 +91,18 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (state == NULL || !PyArg_ParseTupleAndKeywords(args, kwargs, "Op|KK:RecordioReader", names,
                                                       &given, &skip, &part, &parts))
         return NULL;
-    lx_recordio_reader *handle = PyList_Check(given)
-                                     ? open_part(given, skip != 0, part, parts, &error)
-                                     : open_path(given, skip != 0, &error);
-    if (handle == NULL)
-        return PyErr_Occurred() ? NULL : lxpy_raise(state, &error);
     recordio_reader *self = (recordio_reader *)type->tp_alloc(type, 0);
-    if (self == NULL) {
-        lx_recordio_reader_close(handle);
+    if (self == NULL)
         return NULL;
-    }
     self->state = state;
     self->path = Py_NewRef(given);
-    self->handle = handle;
-    return (PyObject *)self;
+    self->callbacks = (lxpy_callbacks){.state = state};
+    self->handle = PyList_Check(given) ? open_part(given, skip != 0, part, parts, &error)
+                                       : open_path(given, skip != 0, &self->callbacks, &error);
+    if (self->handle != NULL)
+        return (PyObject *)self;
+    Py_DECREF(self);
+    return PyErr_Occurred() ? NULL : lxpy_raise(state, &error);
 }
 
 static void reader_dealloc(PyObject *object)
@@ -126,8 +132,13 @@ static PyObject *reader_read(PyObject *object, PyObject *ignored)
     if (self == NULL)
         return NULL;
     self->busy = true;
-    LXPY_WITHOUT_GIL(status = lx_recordio_reader_next(self->handle, &record, &error));
+    self->callbacks.raised = false;
+    lxpy_callbacks_begin(&self->callbacks);
+    status = lx_recordio_reader_next(self->handle, &record, &error);
+    lxpy_callbacks_end(&self->callbacks);
     self->busy = false;
+    if (self->callbacks.raised)
+        return NULL;
     if (status == LX_END)
         Py_RETURN_NONE;
     if (status != LX_OK)

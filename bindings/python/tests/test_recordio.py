@@ -15,6 +15,9 @@ import loaderx as lx
 from loaderx import recordio
 from loaderx.recordio import IRHeader, InputSplit, MXIndexedRecordIO, MXRecordIO, pack, unpack
 
+from processes import run_script
+
+
 def in_child(function):
     """Run a function in a child of fork(), in which nothing may fail."""
     child = os.fork()
@@ -251,6 +254,33 @@ def test_files_are_those_of_mxnet(tmp_path, monkeypatch):
     for ours, theirs in ('ours.rec', 'mx.rec'), ('oi.rec', 'mi.rec'), ('oi.idx', 'mi.idx'):
         assert (tmp_path / ours).read_bytes() == (tmp_path / theirs).read_bytes()
     assert list(MXRecordIO('mx.rec', 'r')) == records
+
+
+def test_a_signal_ends_a_wait(tmp_path):
+    """Opening a pipe, and reading from it; what comes later is read."""
+    os.mkfifo(tmp_path / 'pipe')
+    out = run_script(f"""
+    from loaderx.recordio import MXRecordIO
+    path = {str(tmp_path / 'pipe')!r}
+    record = bytes.fromhex('0a23d7ce 03000000 61626300')
+
+    def interrupted(function, *arguments):
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            function(*arguments)
+        except KeyboardInterrupt:
+            print('interrupted')
+
+    interrupted(MXRecordIO, path, 'r')
+    pipe = os.open(path, os.O_RDWR)
+    interrupted(MXRecordIO, path, 'r')
+    os.write(pipe, record[:5])
+    reader = MXRecordIO(path, 'r')
+    interrupted(reader.read)
+    os.write(pipe, record[5:])
+    print(reader.read())
+    """)
+    assert out.split() == ['interrupted'] * 3 + ["b'abc'"]
 
 
 def test_parts(tmp_path, monkeypatch):

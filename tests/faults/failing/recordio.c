@@ -58,7 +58,7 @@ static void read_all(struct run *run, const struct names *names, uint64_t writte
         (void)TRY(run, lx_recordio_reader_next(reader, &record, &run->error));
         lx_recordio_reader_close(reader);
     }
-    if (!TRY(run, lx_recordio_reader_open(names->records, false, &reader, &run->error)))
+    if (!TRY(run, lx_recordio_reader_open(names->records, false, NULL, NULL, &reader, &run->error)))
         return;
     for (int pass = 0; pass < 2; pass++) {
         lx_status status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading RecordIO files: whole, damaged, cut, compressed, and from pipes. */
+#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -11,7 +12,7 @@ static lx_recordio_reader *open_reader(const char *path, bool skip)
 {
     lx_error error = LX_ERROR_INIT;
     lx_recordio_reader *reader;
-    unit_ok(lx_recordio_reader_open(path, skip, &reader, &error));
+    unit_ok(lx_recordio_reader_open(path, skip, NULL, NULL, &reader, &error));
     return reader;
 }
 
@@ -312,6 +313,49 @@ START_TEST(reads_a_pipe)
 }
 END_TEST
 
+/** Ends the first three waits; later ones take longer. */
+static lx_status interrupt(uint64_t done, uint64_t total, void *user, lx_error *error)
+{
+    unsigned *calls = user;
+    (void)error;
+    ck_assert_uint_eq(total, LX_NONE);
+    ck_assert_uint_le(done, 8);
+    return ++*calls <= 3 ? LX_ERR_CANCELED : LX_OK;
+}
+
+START_TEST(ends_a_wait_for_a_pipe)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_reader *reader;
+    lx_recordio_record record;
+    uint64_t offsets[4];
+    unsigned calls = 0;
+    struct bytes bytes = bytes_make(3, offsets);
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    int pipe = open("pipe", O_RDWR);
+    unit_fails(lx_recordio_reader_open("pipe", true, interrupt, &calls, &reader, &error),
+               LX_ERR_CANCELED);
+    ck_assert_int_eq(write(pipe, bytes.data, 8), 8);
+    unit_ok(lx_recordio_reader_open("pipe", true, interrupt, &calls, &reader, &error));
+    unit_ok(lx_recordio_reader_next(reader, &record, &error)); /* record 0 is empty */
+    for (int i = 0; i < 2; i++)
+        unit_fails(lx_recordio_reader_next(reader, &record, &error), LX_ERR_CANCELED);
+    ck_assert_uint_eq(calls, 3);
+    ck_assert_int_eq(write(pipe, bytes.data + 8, bytes.size - 8), (ssize_t)(bytes.size - 8));
+    for (unsigned i = 1; i < 3; i++)
+        expect_record(reader, i, offsets[i]);
+    lx_recordio_reader_close(reader);
+    close(pipe);
+    /* a part is refused before it waits */
+    static const char *const paths[] = {"pipe"};
+    unit_fails(lx_recordio_reader_open_part(paths, 1, 0, 1, true, &reader, &error),
+               LX_ERR_ARGUMENT);
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(belongs_to_one_process)
 {
     char *scratch = scratch_make();
@@ -338,9 +382,9 @@ START_TEST(rejects_invalid_arguments)
     lx_error error = LX_ERROR_INIT;
     lx_recordio_reader *reader;
     lx_recordio_record record;
-    unit_fails(lx_recordio_reader_open(NULL, false, &reader, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_recordio_reader_open("a", false, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_recordio_reader_open("a", false, &reader, &error), LX_ERR_NOT_FOUND);
+    unit_fails(lx_recordio_reader_open(NULL, false, NULL, NULL, &reader, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_recordio_reader_open("a", false, NULL, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_recordio_reader_open("a", false, NULL, NULL, &reader, &error), LX_ERR_NOT_FOUND);
     ck_assert_ptr_null(reader);
     unit_fails(lx_recordio_reader_next(NULL, &record, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_recordio_reader_seek(NULL, 0, &error), LX_ERR_ARGUMENT);
@@ -352,5 +396,5 @@ END_TEST
 UNIT_MAIN("recordio/recordio-reader", reads_all_records_in_order, seeks_to_any_record,
           reads_what_precedes_a_cut, finds_the_next_record_after_damage,
           refuses_records_above_the_limit, ends_at_damage_of_compressed_data,
-          each_record_is_in_one_part, reads_a_pipe, belongs_to_one_process,
+          each_record_is_in_one_part, reads_a_pipe, ends_a_wait_for_a_pipe, belongs_to_one_process,
           rejects_invalid_arguments)
