@@ -254,6 +254,22 @@ LX_API lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio
                                          lx_error *error);
 
 /**
+ * Writes the record that lx_recordio_reader_next() returned last to another file, byte for byte as
+ * it is stored, so that its data is not searched and cut again.
+ *
+ * @param[in]  reader  The reader.
+ * @param[in]  writer  The writer of the other file.
+ * @param[in]  key     As for lx_recordio_writer_write().
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_STATE  The last call of the reader returned no record.
+ * @return Otherwise, any status that lx_recordio_writer_write() returns.
+ */
+LX_API lx_status lx_recordio_reader_copy(const lx_recordio_reader *reader,
+                                         lx_recordio_writer *writer, const char *key,
+                                         lx_error *error);
+
+/**
  * Moves to the record at an offset, for example one from an index. If no record begins there, the
  * next read fails, even if the reader passes over damage; beyond the end of the file, it returns
  * #LX_END. An input that cannot be moved may still move within what was read ahead.

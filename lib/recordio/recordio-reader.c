@@ -12,6 +12,7 @@
 #include "base/process.h"
 #include "importer/input.h"
 #include "recordio/record.h"
+#include "recordio/recordio-writer.h"
 
 #define WORD 4
 
@@ -378,6 +379,16 @@ lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record
         return status;
     }
     return LX_END;
+}
+
+lx_status lx_recordio_reader_copy(const lx_recordio_reader *reader, lx_recordio_writer *writer,
+                                  const char *key, lx_error *error)
+{
+    if (reader == NULL || writer == NULL)
+        return lx__fail_null(error, reader == NULL ? "reader" : "writer");
+    if (reader->stored == 0)
+        return lx_fail(error, LX_ERR_STATE, "the last call of the reader returned no record");
+    return lx__recordio_writer_add_parts(writer, key, reader->input.data, reader->stored, error);
 }
 
 lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset, lx_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <loaderx/recordio.h>
+#include "recordio/recordio-writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -208,8 +208,9 @@ static lx_status add_part(lx__output *output, lx__recordio_part part, const uint
     return status == LX_OK ? lx__output_add(output, zeros, -size % WORD, error) : status;
 }
 
-static lx_status add_record(lx__output *output, const uint8_t *data, size_t size, lx_error *error)
+static lx_status add_record(lx__output *output, const void *record, size_t size, lx_error *error)
 {
+    const uint8_t *data = record;
     lx__recordio_part part = LX__RECORDIO_FIRST;
     for (;;) {
         size_t cut = lx__recordio_find_magic(data, size);
@@ -238,36 +239,31 @@ static lx_status add_line(lx_recordio_writer *writer, const char *key, uint64_t 
     return status == LX_OK ? lx__output_add(&writer->index, rest, strlen(rest), error) : status;
 }
 
-static lx_status check_record(const char *key, const void *data, size_t size, lx_error *error)
+static lx_status check_use(const lx_recordio_writer *writer, const char *key, lx_error *error)
 {
-    if (data == NULL && size != 0)
-        return lx__fail_null(error, "data");
     if (key != NULL && (*key == '\0' || strpbrk(key, "\t\n\r") != NULL))
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the key of a record must not be empty, or contain a tab, a line feed or a "
                        "carriage return");
-    if (size >= LX_MAX_RECORDIO_LENGTH)
-        return lx_fail(error, LX_ERR_LIMIT,
-                       "the record has %zu bytes, but must have fewer than %zu (2^29)", size,
-                       LX_MAX_RECORDIO_LENGTH);
+    if (!lx__process_is_this(&writer->process))
+        return lx_fail(error, LX_ERR_FORKED,
+                       "the writer belongs to the parent process: write each file in one process");
     return LX_OK;
 }
 
-lx_status lx_recordio_writer_write(lx_recordio_writer *writer, const char *key, const void *data,
-                                   size_t size, lx_error *error)
+/** Adds a record to a file. */
+typedef lx_status add_function(lx__output *output, const void *data, size_t size, lx_error *error);
+
+/** Adds a record to the file and the index, unless the writer has failed. */
+static lx_status add(lx_recordio_writer *writer, const char *key, add_function *add_data,
+                     const void *data, size_t size, lx_error *error)
 {
-    if (writer == NULL)
-        return lx__fail_null(error, "writer");
-    lx_status status = check_record(key, data, size, error);
-    if (status == LX_OK && !lx__process_is_this(&writer->process))
-        status =
-            lx_fail(error, LX_ERR_FORKED,
-                    "the writer belongs to the parent process: write each file in one process");
+    lx_status status = check_use(writer, key, error);
     if (status != LX_OK)
         return status;
     uint64_t offset = lx__output_end(&writer->records);
     if (writer->failure.status == LX_OK)
-        status = add_record(&writer->records, data, size, &writer->failure);
+        status = add_data(&writer->records, data, size, &writer->failure);
     if (writer->failure.status == LX_OK && writer->indexed)
         status = add_line(writer, key, offset, &writer->failure);
     if (writer->failure.status == LX_OK)
@@ -275,6 +271,24 @@ lx_status lx_recordio_writer_write(lx_recordio_writer *writer, const char *key, 
     else
         lx__error_propagate(error, &writer->failure);
     return writer->failure.status;
+}
+
+lx_status lx_recordio_writer_write(lx_recordio_writer *writer, const char *key, const void *data,
+                                   size_t size, lx_error *error)
+{
+    if (writer == NULL || (data == NULL && size != 0))
+        return lx__fail_null(error, writer == NULL ? "writer" : "data");
+    if (size >= LX_MAX_RECORDIO_LENGTH)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the record has %zu bytes, but must have fewer than %zu (2^29)", size,
+                       LX_MAX_RECORDIO_LENGTH);
+    return add(writer, key, add_record, data, size, error);
+}
+
+lx_status lx__recordio_writer_add_parts(lx_recordio_writer *writer, const char *key,
+                                        const void *parts, size_t size, lx_error *error)
+{
+    return add(writer, key, lx__output_add, parts, size, error);
 }
 
 uint64_t lx_recordio_writer_get_offset(const lx_recordio_writer *writer)

@@ -11,7 +11,7 @@
 #define RECORD 40000
 
 struct names {
-    char records[400], index[400];
+    char records[400], index[400], copy[400];
 };
 
 static void write_records(struct run *run, lx_recordio_writer *writer, uint64_t *written)
@@ -42,6 +42,18 @@ static uint64_t write_all(struct run *run, const struct names *names)
     return written;
 }
 
+static void copy_record(struct run *run, const struct names *names, lx_recordio_reader *reader)
+{
+    lx_recordio_writer *writer;
+    lx_recordio_record record;
+    if (!TRY(run, lx_recordio_writer_create(names->copy, NULL, true, &writer, &run->error)))
+        return;
+    if (TRY(run, lx_recordio_reader_next(reader, &record, &run->error)))
+        (void)TRY(run, lx_recordio_reader_copy(reader, writer, NULL, &run->error));
+    (void)TRY(run, lx_recordio_writer_close(writer, &run->error));
+    (void)TRY(run, lx_recordio_reader_seek(reader, 0, &run->error));
+}
+
 static void read_all(struct run *run, const struct names *names, uint64_t written)
 {
     lx_recordio_reader *reader;
@@ -60,6 +72,8 @@ static void read_all(struct run *run, const struct names *names, uint64_t writte
     }
     if (!TRY(run, lx_recordio_reader_open(names->records, false, NULL, NULL, &reader, &run->error)))
         return;
+    if (written != UINT64_MAX)
+        copy_record(run, names, reader);
     for (int pass = 0; pass < 2; pass++) {
         lx_status status;
         for (count = 0;
@@ -82,11 +96,13 @@ static void write_and_read(struct run *run)
     struct names names;
     snprintf(names.records, sizeof names.records, "%s.rec", run->path);
     snprintf(names.index, sizeof names.index, "%s.idx", run->path);
+    snprintf(names.copy, sizeof names.copy, "%s.copy", run->path);
     uint64_t written = write_all(run, &names);
     if (written != UINT64_MAX)
         read_all(run, &names, written);
     unlink(names.records);
     unlink(names.index);
+    unlink(names.copy);
 }
 
 const struct scenario recordio_scenarios[] = {

@@ -90,6 +90,21 @@ static inline struct bytes bytes_make(unsigned count, uint64_t *offsets)
     return bytes;
 }
 
+/** The file must have these bytes. */
+static inline void expect_file(const char *path, const struct bytes *right)
+{
+    struct bytes got = {NULL, 0};
+    char block[4096];
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    for (size_t size; (size = fread(block, 1, sizeof block, file)) != 0;)
+        bytes_add(&got, block, size);
+    fclose(file);
+    ck_assert_uint_eq(got.size, right->size);
+    ck_assert_mem_eq(got.data, right->data, right->size);
+    free(got.data);
+}
+
 /** The reader must return record @p i, which begins at @p offset. */
 static inline void expect_record(lx_recordio_reader *reader, unsigned i, uint64_t offset)
 {

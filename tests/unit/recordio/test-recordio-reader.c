@@ -206,6 +206,48 @@ START_TEST(ends_at_damage_of_compressed_data)
 }
 END_TEST
 
+/* The copy has the same bytes, also those that this writer would not have written. */
+START_TEST(copies_records_as_they_are_stored)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_writer *writer;
+    lx_recordio_record record;
+    uint64_t offsets[COUNT + 1];
+    struct bytes bytes = bytes_make(COUNT, offsets);
+    static const uint8_t padded[] = {0x0a, 0x23, 0xd7, 0xce, 1, 0, 0, 0, 'a', 'p', 'a', 'd'};
+    bytes_add(&bytes, padded, sizeof padded);
+    write_bytes("a.rec", bytes.data, bytes.size);
+    lx_recordio_reader *reader = open_reader("a.rec", false);
+    unit_ok(lx_recordio_writer_create("b.rec", "b.idx", false, &writer, &error));
+    unit_fails(lx_recordio_reader_copy(NULL, writer, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_recordio_reader_copy(reader, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_recordio_reader_copy(reader, writer, NULL, &error), LX_ERR_STATE);
+    for (unsigned i = 0; i <= COUNT; i++) {
+        char key[24];
+        snprintf(key, sizeof key, "%u", 7 * i);
+        unit_ok(lx_recordio_reader_next(reader, &record, &error));
+        unit_fails(lx_recordio_reader_copy(reader, writer, "", &error), LX_ERR_ARGUMENT);
+        unit_ok(lx_recordio_reader_copy(reader, writer, key, &error));
+    }
+    expect_end(reader);
+    unit_fails(lx_recordio_reader_copy(reader, writer, NULL, &error), LX_ERR_STATE);
+    unit_ok(lx_recordio_writer_close(writer, &error));
+    lx_recordio_reader_close(reader);
+    expect_file("b.rec", &bytes);
+    bytes.size = 0;
+    for (unsigned i = 0; i <= COUNT; i++) {
+        char line[48];
+        bytes_add(&bytes, line,
+                  (size_t)snprintf(line, sizeof line, "%u\t%llu\n", 7 * i,
+                                   (unsigned long long)offsets[i]));
+    }
+    expect_file("b.idx", &bytes);
+    free(bytes.data);
+    scratch_remove(scratch);
+}
+END_TEST
+
 #define FILES 4
 
 /* The first record of each file. The second file is empty. */
@@ -396,5 +438,5 @@ END_TEST
 UNIT_MAIN("recordio/recordio-reader", reads_all_records_in_order, seeks_to_any_record,
           reads_what_precedes_a_cut, finds_the_next_record_after_damage,
           refuses_records_above_the_limit, ends_at_damage_of_compressed_data,
-          each_record_is_in_one_part, reads_a_pipe, ends_a_wait_for_a_pipe, belongs_to_one_process,
-          rejects_invalid_arguments)
+          copies_records_as_they_are_stored, each_record_is_in_one_part, reads_a_pipe,
+          ends_a_wait_for_a_pipe, belongs_to_one_process, rejects_invalid_arguments)

@@ -7,18 +7,6 @@
 
 #define COUNT 300
 
-static struct bytes read_file(const char *path)
-{
-    struct bytes bytes = {NULL, 0};
-    char block[4096];
-    FILE *file = fopen(path, "rb");
-    ck_assert_ptr_nonnull(file);
-    for (size_t got; (got = fread(block, 1, sizeof block, file)) != 0;)
-        bytes_add(&bytes, block, got);
-    fclose(file);
-    return bytes;
-}
-
 static void write_records(lx_recordio_writer *writer, unsigned first, unsigned end)
 {
     lx_error error = LX_ERROR_INIT;
@@ -32,22 +20,17 @@ static void write_records(lx_recordio_writer *writer, unsigned first, unsigned e
 static void expect_files(const char *path, const char *index, unsigned count)
 {
     uint64_t offsets[COUNT + 1];
-    struct bytes right = bytes_make(count, offsets), got = read_file(path), lines = {NULL, 0};
-    ck_assert_uint_eq(got.size, right.size);
-    ck_assert_mem_eq(got.data, right.data, right.size);
+    struct bytes right = bytes_make(count, offsets), lines = {NULL, 0};
+    expect_file(path, &right);
     free(right.data);
-    free(got.data);
     for (unsigned i = 0; i < count; i++) {
         char line[48];
         bytes_add(
             &lines, line,
             (size_t)snprintf(line, sizeof line, "%u\t%llu\n", i, (unsigned long long)offsets[i]));
     }
-    got = read_file(index);
-    ck_assert_uint_eq(got.size, lines.size);
-    ck_assert_mem_eq(got.data, lines.data, lines.size);
+    expect_file(index, &lines);
     free(lines.data);
-    free(got.data);
 }
 
 START_TEST(writes_the_bytes_of_dmlc)
@@ -110,11 +93,8 @@ START_TEST(appends_only_to_a_whole_file)
     unit_ok(lx_recordio_writer_append("a.rec", "a.idx", &writer, &error));
     unit_ok(lx_recordio_writer_write(writer, "c", "x", 1, &error));
     unit_ok(lx_recordio_writer_close(writer, &error));
-    struct bytes index = read_file("a.idx");
     snprintf(lines + strlen(lines), 30, "\nc\t%d\n", (int)offsets[2]);
-    ck_assert_uint_eq(index.size, strlen(lines));
-    ck_assert_mem_eq(index.data, lines, index.size);
-    free(index.data);
+    expect_file("a.idx", &(struct bytes){(uint8_t *)lines, strlen(lines)});
     snprintf(lines, sizeof lines, "a\t0\nb\t0\nc\t%d\n", (int)offsets[2]);
     write_bytes("a.idx", lines, strlen(lines));
     unit_fails(lx_recordio_writer_append("a.rec", "a.idx", &writer, &error), LX_ERR_MISMATCH);
@@ -183,10 +163,8 @@ START_TEST(rejects_invalid_records)
     ck_assert_uint_eq(lx_recordio_writer_get_offset(writer), 8);
     unit_ok(lx_recordio_writer_close(writer, &error));
     unit_ok(lx_recordio_writer_close(NULL, &error));
-    struct bytes index = read_file("a.idx");
-    ck_assert_uint_eq(index.size, 8);
-    ck_assert_mem_eq(index.data, "a key\t0\n", 8);
-    free(index.data);
+    char line[] = "a key\t0\n";
+    expect_file("a.idx", &(struct bytes){(uint8_t *)line, strlen(line)});
     scratch_remove(scratch);
 }
 END_TEST
