@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <loaderx/recordio.h>
@@ -14,7 +13,7 @@
 #include "command.h"
 #include "failure.h"
 #include "interrupt.h"
-#include "progress.h"
+#include "recordio-pass.h"
 #include "report.h"
 
 enum { OPTION_INDEX = OPTION_OWN, OPTION_LABELS, OPTION_IMAGE, OPTION_SKIP, OPTION_FORCE };
@@ -42,95 +41,21 @@ typedef struct action {
 struct request {
     const action *action;
     const char *path;
-    const char **keys;
-    size_t key_count;
+    const char **others; /* the arguments after it */
+    size_t other_count;
     const char *index;
     char *default_index; /* owned */
     bool given[OPTION_COUNT];
     bool labels, image, skip, force, quiet, json;
 };
 
-/* ---- reading all records */
-
-/** Ends a wait for a pipe after a signal. */
-static lx_status check_signal(uint64_t done, uint64_t total, void *user, lx_error *error)
-{
-    (void)done, (void)total, (void)user;
-    return interrupt_check(error);
-}
-
-/** Called for each record. */
-typedef lx_status visit_function(void *user, uint64_t number, const lx_recordio_record *record,
-                                 lx_error *error);
-
-/** What was read. */
-typedef struct summary {
-    uint64_t records, bytes;
-    lx_recordio_skipped skipped;
-} summary;
-
-/** Returns the length of a file, or UINT64_MAX if it is unknown. */
-static uint64_t size_of_file(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? (uint64_t)about.st_size : UINT64_MAX;
-}
-
-static lx_status visit_all(const request *r, lx_recordio_reader *reader, visit_function *visit,
-                           void *user, summary *sum, lx_error *error)
-{
-    uint64_t size = size_of_file(r->path);
-    lx_status status = LX_OK;
-    progress bar;
-    progress_begin(&bar, r->action->name, r->quiet);
-    while (status == LX_OK) {
-        lx_recordio_record record;
-        status = lx_recordio_reader_next(reader, &record, error);
-        advise(error, LX_ERR_CORRUPT, "--skip passes over damage");
-        if (status != LX_OK)
-            break;
-        sum->records++;
-        sum->bytes += record.size;
-        if (visit != NULL)
-            status = visit(user, sum->records - 1, &record, error);
-        if (status == LX_OK && sum->records % 64 == 0)
-            progress_update(&bar, record.offset, record.offset < size ? size : UINT64_MAX,
-                            record.offset);
-        if (status == LX_OK)
-            status = interrupt_check(error);
-    }
-    progress_clear(&bar);
-    sum->skipped = lx_recordio_reader_get_skipped(reader);
-    return status == LX_END ? LX_OK : status;
-}
-
-/** Reads all records of the file; @p visit may be NULL. */
-static lx_status read_all(const request *r, visit_function *visit, void *user, summary *sum,
+/** Reads the records of the file. */
+static lx_status read_all(const request *r, recordio_pass *pass, recordio_visit *visit, void *user,
                           lx_error *error)
 {
-    lx_recordio_reader *reader = NULL;
-    *sum = (summary){.records = 0};
-    lx_status status = lx_recordio_reader_open(r->path, r->skip, check_signal, NULL, &reader,
-                                               error);
-    if (status == LX_OK)
-        status = visit_all(r, reader, visit, user, sum, error);
-    lx_recordio_reader_close(reader);
-    return status;
-}
-
-static void print_summary(const request *r, const summary *sum, FILE *to)
-{
-    char text[REPORT_SIZE_TEXT], lost[REPORT_SIZE_TEXT];
-    if (r->quiet)
-        return;
-    fprintf(to, "%s: %" PRIu64 " records, %s", r->path, sum->records,
-            report_size(sum->bytes, text));
-    if (sum->skipped.places != 0)
-        fprintf(to, "; damaged in %" PRIu64 " places, where %s were passed over",
-                sum->skipped.places, report_size(sum->skipped.bytes, lost));
-    if (sum->skipped.rest)
-        fputs("; the compressed data after the last place is lost", to);
-    fputc('\n', to);
+    recordio_pass_begin(pass, r->action->name, r->skip, r->quiet);
+    recordio_pass_expect(pass, r->path);
+    return recordio_pass_read(pass, r->path, visit, user, error);
 }
 
 /* ---- index */
@@ -146,16 +71,17 @@ typedef struct lines {
     const char *path;
 } lines;
 
-static lx_status add_line(void *user, uint64_t number, const lx_recordio_record *record,
+static lx_status add_line(void *user, const recordio_pass *pass, const lx_recordio_record *record,
                           lx_error *error)
 {
     const lines *l = user;
-    return fprintf(l->to, "%" PRIu64 "\t%" PRIu64 "\n", number, record->offset) > 0
+    return fprintf(l->to, "%" PRIu64 "\t%" PRIu64 "\n", pass->records - 1, record->offset) > 0
                ? LX_OK
                : fail_write(l->path, error);
 }
 
-static lx_status write_index(request *r, const atomic_write *output, summary *sum, lx_error *error)
+static lx_status write_index(request *r, const atomic_write *output, recordio_pass *pass,
+                             lx_error *error)
 {
     int copy = dup(output->file);
     lines l = {copy != -1 ? fdopen(copy, "w") : NULL, r->index};
@@ -164,7 +90,7 @@ static lx_status write_index(request *r, const atomic_write *output, summary *su
             close(copy);
         return fail_write(r->index, error);
     }
-    lx_status status = read_all(r, add_line, &l, sum, error);
+    lx_status status = read_all(r, pass, add_line, &l, error);
     if (fclose(l.to) != 0 && status == LX_OK)
         status = fail_write(r->index, error);
     return status;
@@ -172,19 +98,19 @@ static lx_status write_index(request *r, const atomic_write *output, summary *su
 
 static lx_status make_index(request *r, lx_error *error)
 {
-    summary sum;
+    recordio_pass pass;
     atomic_write output;
     if (!r->force && access(r->index, F_OK) == 0)
         return lx_fail(error, LX_ERR_EXISTS, "%s exists: --force replaces it", r->index);
     interrupt_catch();
     lx_status status = atomic_write_begin(&output, r->index, error);
     if (status == LX_OK)
-        status = write_index(r, &output, &sum, error);
+        status = write_index(r, &output, &pass, error);
     if (status == LX_OK)
         status = atomic_write_finish(&output, error);
     atomic_write_end(&output);
     if (status == LX_OK)
-        print_summary(r, &sum, stdout);
+        recordio_pass_print(&pass, r->path, stdout);
     return status;
 }
 
@@ -213,13 +139,13 @@ static lx_status list_labels(const request *r, const lx_recordio_record *record,
     return LX_OK;
 }
 
-static lx_status list_record(void *user, uint64_t number, const lx_recordio_record *record,
-                             lx_error *error)
+static lx_status list_record(void *user, const recordio_pass *pass,
+                             const lx_recordio_record *record, lx_error *error)
 {
     const request *r = user;
     lx_status status = LX_OK;
     printf(r->json ? "%s\n  {\"offset\": %" PRIu64 ", \"bytes\": %zu" : "%s%" PRIu64 "\t%zu",
-           r->json && number != 0 ? "," : "", record->offset, record->size);
+           r->json && pass->records > 1 ? "," : "", record->offset, record->size);
     if (r->labels)
         status = list_labels(r, record, error);
     if (r->json)
@@ -231,14 +157,14 @@ static lx_status list_record(void *user, uint64_t number, const lx_recordio_reco
 
 static lx_status list(request *r, lx_error *error)
 {
-    summary sum;
+    recordio_pass pass;
     if (r->json)
         putchar('[');
-    lx_status status = read_all(r, list_record, r, &sum, error);
+    lx_status status = read_all(r, &pass, list_record, r, error);
     if (r->json)
         printf("\n]\n");
-    if (status == LX_OK && sum.skipped.places != 0)
-        print_summary(r, &sum, stderr);
+    if (status == LX_OK && pass.skipped.places != 0)
+        recordio_pass_print(&pass, r->path, stderr);
     return status;
 }
 
@@ -273,10 +199,10 @@ static lx_status get_records(const request *r, const lx_recordio_index *index,
                              lx_recordio_reader *reader, lx_error *error)
 {
     lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < r->key_count; i++) {
+    for (size_t i = 0; status == LX_OK && i < r->other_count; i++) {
         lx_recordio_record record;
         uint64_t offset = 0;
-        status = find(r, index, r->keys[i], &offset, error);
+        status = find(r, index, r->others[i], &offset, error);
         if (status == LX_OK)
             status = lx_recordio_reader_seek(reader, offset, error);
         if (status == LX_OK)
@@ -286,7 +212,7 @@ static lx_status get_records(const request *r, const lx_recordio_index *index,
                 lx_fail(error, LX_ERR_MISMATCH,
                         "the file ends before offset %" PRIu64
                         ", where the record of key '%.100s' should begin: make the index again",
-                        offset, r->keys[i]);
+                        offset, r->others[i]);
         if (status == LX_OK)
             status = print_record(r, &record, error);
     }
@@ -297,12 +223,12 @@ static lx_status get(request *r, lx_error *error)
 {
     lx_recordio_index *index = NULL;
     lx_recordio_reader *reader = NULL;
-    if (r->key_count == 0)
+    if (r->other_count == 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "KEY is missing");
     lx_status status = lx_recordio_index_open(r->index, &index, error);
     advise(error, LX_ERR_NOT_FOUND, "'loaderx recordio index' makes an index");
     if (status == LX_OK)
-        status = lx_recordio_reader_open(r->path, false, check_signal, NULL, &reader, error);
+        status = lx_recordio_reader_open(r->path, false, NULL, NULL, &reader, error);
     if (status == LX_OK)
         status = get_records(r, index, reader, error);
     lx_recordio_reader_close(reader);
@@ -318,11 +244,11 @@ typedef struct comparison {
     uint64_t count, found;
 } comparison;
 
-static lx_status match_offset(void *user, uint64_t number, const lx_recordio_record *record,
-                              lx_error *error)
+static lx_status match_offset(void *user, const recordio_pass *pass,
+                              const lx_recordio_record *record, lx_error *error)
 {
     comparison *c = user;
-    (void)number, (void)error;
+    (void)pass, (void)error;
     if (c->found < c->count && c->offsets[c->found] < record->offset)
         c->found = c->count + 1; /* no record begins there */
     else if (c->found < c->count && c->offsets[c->found] == record->offset)
@@ -358,39 +284,41 @@ static lx_status load_offsets(const request *r, comparison *c, lx_error *error)
     return LX_OK;
 }
 
-static lx_status judge(const request *r, const comparison *c, const summary *sum, lx_error *error)
+static lx_status judge(const request *r, const comparison *c, const recordio_pass *pass,
+                       lx_error *error)
 {
-    if (sum->skipped.places != 0)
+    if (pass->skipped.places != 0)
         return lx_fail(error, LX_ERR_CORRUPT, "%s is damaged", r->path);
-    if (c->offsets != NULL && (c->found != c->count || c->count != sum->records))
+    if (c->offsets != NULL && (c->found != c->count || c->count != pass->records))
         return lx_fail(error, LX_ERR_MISMATCH,
                        "%s does not describe the %" PRIu64
                        " records of %s: 'loaderx recordio index "
                        "--force' makes it again",
-                       r->index, sum->records, r->path);
+                       r->index, pass->records, r->path);
     return LX_OK;
 }
 
 static lx_status verify(request *r, lx_error *error)
 {
-    summary sum;
+    recordio_pass pass;
     comparison c = {NULL, 0, 0};
     r->skip = true; /* reports all damage */
     lx_status status = load_offsets(r, &c, error);
     if (status == LX_OK)
-        status = read_all(r, match_offset, &c, &sum, error);
+        status = read_all(r, &pass, match_offset, &c, error);
     if (status == LX_OK && r->json)
         status = report_print(
             json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path", report_text(r->path),
-                      "records", report_number(sum.records), "bytes", report_number(sum.bytes),
-                      "damaged", report_number(sum.skipped.places), "skipped_bytes",
-                      report_number(sum.skipped.bytes), "rest_lost", json_boolean(sum.skipped.rest),
-                      "index", c.offsets != NULL ? report_text(r->index) : json_null()),
+                      "records", report_number(pass.records), "bytes", report_number(pass.bytes),
+                      "damaged", report_number(pass.skipped.places), "skipped_bytes",
+                      report_number(pass.skipped.bytes), "rest_lost",
+                      json_boolean(pass.skipped.rest), "index",
+                      c.offsets != NULL ? report_text(r->index) : json_null()),
             error);
     else if (status == LX_OK)
-        print_summary(r, &sum, stdout);
+        recordio_pass_print(&pass, r->path, stdout);
     if (status == LX_OK)
-        status = judge(r, &c, &sum, error);
+        status = judge(r, &c, &pass, error);
     free(c.offsets);
     return status;
 }
@@ -446,11 +374,11 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     }
     if (r->action->run != get)
         return lx_fail(error, LX_ERR_ARGUMENT, "unexpected argument '%.64s'", text);
-    const char **keys = realloc(r->keys, (r->key_count + 1) * sizeof *keys);
-    if (keys == NULL)
-        return fail_memory(error, "a key");
-    r->keys = keys;
-    keys[r->key_count++] = text;
+    const char **others = realloc(r->others, (r->other_count + 1) * sizeof *others);
+    if (others == NULL)
+        return fail_memory(error, "an argument");
+    r->others = others;
+    others[r->other_count++] = text;
     return LX_OK;
 }
 
@@ -468,21 +396,12 @@ static lx_status check_options(const request *r, lx_error *error)
     return LX_OK;
 }
 
-/** Makes the name of the index, if none was given: FILE with .idx in place of .rec. */
 static lx_status name_index(request *r, lx_error *error)
 {
-    size_t length = strlen(r->path);
     if (r->index != NULL)
         return LX_OK;
-    r->default_index = malloc(length + sizeof ".idx");
-    if (r->default_index == NULL)
-        return fail_memory(error, "a path");
-    if (length > 4 && strcmp(r->path + length - 4, ".rec") == 0)
-        length -= 4;
-    memcpy(r->default_index, r->path, length);
-    memcpy(r->default_index + length, ".idx", sizeof ".idx");
-    r->index = r->default_index;
-    return LX_OK;
+    r->index = r->default_index = recordio_name_index(r->path);
+    return r->index != NULL ? LX_OK : fail_memory(error, "a path");
 }
 
 static lx_status run(int argc, char **argv, lx_error *error)
@@ -500,7 +419,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     if (status == LX_OK)
         status = r.action->run(&r, error);
     free(r.default_index);
-    free(r.keys);
+    free(r.others);
     return status;
 }
 
