@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx recordio: looks into RecordIO files, and makes their indexes. */
+/* loaderx recordio: looks into RecordIO files, makes their indexes, and merges them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,17 +13,26 @@
 #include "command.h"
 #include "failure.h"
 #include "interrupt.h"
+#include "recordio-merge.h"
 #include "recordio-pass.h"
 #include "report.h"
 
-enum { OPTION_INDEX = OPTION_OWN, OPTION_LABELS, OPTION_IMAGE, OPTION_SKIP, OPTION_FORCE };
+enum {
+    OPTION_INDEX = OPTION_OWN,
+    OPTION_LABELS,
+    OPTION_IMAGE,
+    OPTION_SKIP,
+    OPTION_FORCE,
+    OPTION_RENUMBER
+};
 
 static const command_option options[] = {
     {OPTION_INDEX, "index", "FILE", "the index (FILE with .idx in place of .rec)"},
     {OPTION_LABELS, "labels", NULL, "ls: print the id and the labels of MXNet's header"},
     {OPTION_IMAGE, "image", NULL, "get: leave out MXNet's header"},
     {OPTION_SKIP, "skip", NULL, "pass over damage, and report how much at the end"},
-    {OPTION_FORCE, "force", NULL, "index: replace an existing index"},
+    {OPTION_FORCE, "force", NULL, "index, merge: replace existing files"},
+    {OPTION_RENUMBER, "renumber", NULL, "merge: use the numbers of the records as keys"},
     QUIET_OPTION("no progress bar and no summary"),
     JSON_OPTION("ls, verify: print the result as JSON"),
 };
@@ -46,7 +55,7 @@ struct request {
     const char *index;
     char *default_index; /* owned */
     bool given[OPTION_COUNT];
-    bool labels, image, skip, force, quiet, json;
+    bool labels, image, skip, force, renumber, quiet, json;
 };
 
 /** Reads the records of the file. */
@@ -325,11 +334,27 @@ static lx_status verify(request *r, lx_error *error)
 
 /* ---- the command line */
 
+static lx_status merge(request *r, lx_error *error)
+{
+    const recordio_merge m = {.path = r->path,
+                              .index = r->index,
+                              .inputs = r->others,
+                              .input_count = r->other_count,
+                              .renumber = r->renumber,
+                              .skip = r->skip,
+                              .replace = r->force,
+                              .quiet = r->quiet};
+    if (r->other_count == 0)
+        return lx_fail(error, LX_ERR_ARGUMENT, "IN is missing");
+    return recordio_merge_run(&m, error);
+}
+
 static const action actions[] = {
     {"index", make_index, {OPTION_INDEX, OPTION_SKIP, OPTION_FORCE, 'q'}},
     {"ls", list, {OPTION_LABELS, OPTION_SKIP, OPTION_JSON, 'q'}},
     {"get", get, {OPTION_INDEX, OPTION_IMAGE}},
-    {"verify", verify, {OPTION_INDEX, OPTION_JSON, 'q'}}};
+    {"verify", verify, {OPTION_INDEX, OPTION_JSON, 'q'}},
+    {"merge", merge, {OPTION_INDEX, OPTION_SKIP, OPTION_FORCE, OPTION_RENUMBER, 'q'}}};
 #define ACTIONS (sizeof actions / sizeof *actions)
 
 static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
@@ -338,7 +363,8 @@ static lx_status take_option(void *user, const command_option *option, char *val
     bool *const flags[] = {[OPTION_LABELS - OPTION_LABELS] = &r->labels,
                            [OPTION_IMAGE - OPTION_LABELS] = &r->image,
                            [OPTION_SKIP - OPTION_LABELS] = &r->skip,
-                           [OPTION_FORCE - OPTION_LABELS] = &r->force};
+                           [OPTION_FORCE - OPTION_LABELS] = &r->force,
+                           [OPTION_RENUMBER - OPTION_LABELS] = &r->renumber};
     (void)error;
     r->given[option - options] = true;
     if (option->id == OPTION_INDEX)
@@ -360,7 +386,8 @@ static lx_status take_action(request *r, const char *text, lx_error *error)
     return r->action != NULL
                ? LX_OK
                : lx_fail(error, LX_ERR_ARGUMENT,
-                         "unknown action '%.64s': the actions are index, ls, get and verify", text);
+                         "unknown action '%.64s': the actions are index, ls, get, verify and merge",
+                         text);
 }
 
 static lx_status take_argument(void *user, const char *text, lx_error *error)
@@ -372,7 +399,7 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
         r->path = text;
         return LX_OK;
     }
-    if (r->action->run != get)
+    if (r->action->run != get && r->action->run != merge)
         return lx_fail(error, LX_ERR_ARGUMENT, "unexpected argument '%.64s'", text);
     const char **others = realloc(r->others, (r->other_count + 1) * sizeof *others);
     if (others == NULL)
@@ -425,18 +452,21 @@ static lx_status run(int argc, char **argv, lx_error *error)
 
 const command recordio_command = {
     .name = "recordio",
-    .arguments = "ACTION FILE [KEY...] [OPTION...]",
-    .summary = "list, read, verify and index RecordIO files of MXNet",
+    .arguments = "ACTION FILE [KEY|IN...] [OPTION...]",
+    .summary = "list, read, verify, index and merge RecordIO files of MXNet",
     .options = options,
     .option_count = OPTION_COUNT,
-    .notes = "Actions:\n"
-             "  index   make the index of FILE: the offset of each record, by its number\n"
-             "  ls      print the offset and the length of each record\n"
-             "  get     write the records of the KEYs to the standard output, one after another\n"
-             "  verify  read all records, and compare the index with them\n"
-             "FILE may be - for the standard input, and may be compressed with gzip or zstd,\n"
-             "except for get.\n",
+    .notes =
+        "Actions:\n"
+        "  index   make the index of FILE: the offset of each record, by its number\n"
+        "  ls      print the offset and the length of each record\n"
+        "  get     write the records of the KEYs to the standard output, one after another\n"
+        "  verify  read all records, and compare the index with them\n"
+        "  merge   make FILE and its index of the records of the files IN, whose keys it keeps\n"
+        "FILE and IN may be - for the standard input, and may be compressed with gzip or zstd;\n"
+        "not the FILE of get and merge.\n",
     .examples = "  loaderx recordio index train.rec\n"
                 "  loaderx recordio ls train.rec --labels | head\n"
-                "  loaderx recordio get train.rec 17 --image >17.jpg\n",
+                "  loaderx recordio get train.rec 17 --image >17.jpg\n"
+                "  loaderx recordio merge train.rec train-1.rec train-2.rec\n",
     .run = run};

@@ -175,7 +175,7 @@ def test_completion(loaderx, folder):
     assert complete(loaderx, 'sample', '--set', '') == []
     assert complete(loaderx, 'split', '') == complete(loaderx, 'split', '--seed', '') == []
     assert complete(loaderx, 'split', '--out', 'im') == ['images']
-    assert complete(loaderx, 'recordio', '') == ['index', 'ls', 'get', 'verify']
+    assert complete(loaderx, 'recordio', '') == ['index', 'ls', 'get', 'verify', 'merge']
     assert sorted(complete(loaderx, 'recordio', 'ls', 'im')) == ['images', 'images.gz']
 
 

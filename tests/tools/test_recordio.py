@@ -104,6 +104,109 @@ def test_damage(loaderx, folder, files):
     assert (folder / 'a.idx').read_text() == f'0\t0\n1\t{files[2]}\n'
 
 
+@pytest.fixture
+def parts(loaderx, folder):
+    """Write three files with indexes, of which the second is empty; return their bytes and keys."""
+    stored, keys = [], []
+    for number, count in enumerate((40, 0, 25)):
+        records = [part(0, bytes([i]) * (i * 37 % 90)) for i in range(count)]
+        if number == 2:
+            records[3] = MAGIC + struct.pack('<I', 1) + b'apad'    # as it is stored by nobody
+        name = folder / f'p{number}'
+        name.with_suffix('.rec').write_bytes(b''.join(records))
+        lines = [f'{number}/{i}\t{sum(map(len, records[:i]))}\n' for i in range(count)]
+        name.with_suffix('.idx').write_text(''.join(reversed(lines)))
+        stored += records
+        keys += [f'{number}/{i}' for i in range(count)]
+    return stored, keys
+
+
+INPUTS = 'p0.rec', 'p1.rec', 'p2.rec'
+
+
+def index_of(stored, keys):
+    return ''.join(f'{key}\t{sum(map(len, stored[:i]))}\n' for i, key in enumerate(keys))
+
+
+def test_merge(loaderx, folder, parts):
+    stored, keys = parts
+    assert loaderx.text('recordio', 'merge', 'all.rec', *INPUTS).startswith('all.rec: 65 records, ')
+    assert (folder / 'all.rec').read_bytes() == b''.join(stored)
+    assert (folder / 'all.idx').read_text() == index_of(stored, keys)
+    assert loaderx.json('recordio', 'verify', 'all.rec')['records'] == 65
+    assert loaderx('recordio', 'get', 'all.rec', '2/3').stdout == b'a'
+    assert 'all.rec exists: --force' in loaderx.fails(2, 'recordio', 'merge', 'all.rec', 'p0.rec')
+    loaderx.text('recordio', 'merge', 'all.rec', 'p0.rec', 'all.rec', '--renumber', '--force')
+    assert (folder / 'all.rec').read_bytes() == b''.join(stored[:40] + stored)
+    assert (folder / 'all.idx').read_text() == index_of(stored[:40] + stored, range(105))
+    (folder / 'p0.gz').write_bytes(gzip.compress((folder / 'p0.rec').read_bytes()))
+    loaderx.text('recordio', 'merge', 'b.rec', 'p0.gz', '--renumber', '--index', 'c.idx', '-q')
+    assert (folder / 'b.rec').read_bytes() == b''.join(stored[:40])
+    assert (folder / 'c.idx').read_text() == index_of(stored[:40], range(40))
+
+
+def test_merge_refuses(loaderx, folder, parts):
+    """Whatever it refuses, no file appears."""
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    def fails(status, text, *arguments):
+        assert text in loaderx.fails(status, 'recordio', 'merge', *arguments)
+        assert not any(path.name.startswith('all') for path in folder.iterdir())
+
+    fails(2, 'FILE is missing')
+    fails(2, 'IN is missing', 'all.rec')
+    fails(2, 'must be a regular file', '-', 'p0.rec')
+    fails(2, 'must be a regular file', '/dev/null', 'p0.rec', '--force')
+    fails(2, 'is the merged file itself', 'all.rec', 'p0.rec', '--index', 'all.rec')
+    fails(2, "the key '0/0' is in p0.idx and again in p0.idx: --renumber", 'all.rec', 'p0.rec',
+          'p0.rec')
+    (folder / 'p1.idx').write_text('a\t0\n')
+    fails(1, 'p1.idx does not describe the records of p1.rec', 'all.rec', *INPUTS)
+    (folder / 'p1.idx').unlink()
+    fails(2, "'loaderx recordio index' makes an index, and --renumber", 'all.rec', *INPUTS)
+    (folder / 'p1.idx').write_text('')
+    lines = before[folder / 'p2.idx'].decode().splitlines(True)
+    for wrong in lines[1:], lines[:-1], [*lines, 'x\t4\n'], [*lines, 'x\t0\n']:
+        (folder / 'p2.idx').write_text(''.join(wrong))
+        fails(1, 'p2.idx does not describe', 'all.rec', *INPUTS)
+    (folder / 'p2.idx').write_text(''.join(lines).replace('2/7', '0/7'))
+    fails(2, "the key '0/7' is in p0.idx and again in p2.idx", 'all.rec', *INPUTS)
+    (folder / 'p2.idx').write_text(''.join(lines))
+    for size in 1, 7, 10, len(before[folder / 'p2.rec']) - 1:
+        (folder / 'p2.rec').write_bytes(before[folder / 'p2.rec'][:size])
+        fails(1, 'p2.rec, offset ', 'all.rec', *INPUTS, '--renumber')
+    assert before[folder / 'p0.rec'] == (folder / 'p0.rec').read_bytes()
+
+
+def test_merge_passes_over_damage(loaderx, folder, parts):
+    stored, keys = parts
+    data = bytearray((folder / 'p0.rec').read_bytes())
+    data[len(stored[0])] ^= 1
+    (folder / 'p0.rec').write_bytes(data[:-1])
+    printed = loaderx.text('recordio', 'merge', 'all.rec', *INPUTS, '--skip')
+    assert 'all.rec: 63 records' in printed and 'damaged in 2 places' in printed
+    for lost in 39, 1:
+        del stored[lost], keys[lost]
+    assert (folder / 'all.rec').read_bytes() == b''.join(stored)
+    assert (folder / 'all.idx').read_text() == index_of(stored, keys)
+
+
+def test_merge_is_atomic(loaderx, folder, parts):
+    """A signal in the middle leaves what was there."""
+    os.mkfifo(folder / 'pipe')
+    (folder / 'all.rec').write_bytes(b'old')
+    before = {path.name for path in folder.iterdir()}
+    running = loaderx.start('recordio', 'merge', 'all.rec', 'p0.rec', 'pipe', '--renumber',
+                            '--force')
+    with open(folder / 'pipe', 'wb') as pipe:
+        pipe.write(part(0, b'abc'))
+        pipe.flush()
+        running.send_signal(signal.SIGTERM)
+        assert b'stopped by signal' in running.communicate(timeout=60)[1]
+    assert running.returncode == 128 + signal.SIGTERM
+    assert (folder / 'all.rec').read_bytes() == b'old'
+    assert {path.name for path in folder.iterdir()} == before
+
+
 def test_damaged_compressed_data(loaderx, folder):
     data = part(0, b'abc') + part(0, os.urandom(100000))
     (folder / 'a.gz').write_bytes(gzip.compress(data)[:50000])
@@ -133,7 +236,8 @@ def test_usage(loaderx, files):
     assert "unknown action 'put'" in loaderx.fails(2, 'recordio', 'put', 'a.rec')
     assert "unexpected argument 'b'" in loaderx.fails(2, 'recordio', 'ls', 'a.rec', 'b')
     for action, option in (('ls', '--force'), ('ls', '--index=a'), ('get', '--json'), ('get', '-q'),
-                           ('index', '--labels'), ('index', '--image'), ('verify', '--skip')):
+                           ('merge', '--json'), ('index', '--renumber'), ('index', '--labels'),
+                           ('index', '--image'), ('verify', '--skip')):
         long = {'-q': '--quiet'}.get(option, option.split('=')[0])
         assert f'the action {action} does not take {long}' in loaderx.fails(
             2, 'recordio', option, action, 'a.rec')
