@@ -17,8 +17,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/* Bytes per read(). */
+/* Bytes per read(), if no fewer are expected. */
 #define STEP ((size_t)1 << 18)
+#define STEP_MIN ((size_t)1 << 12)
 /* Bytes that show whether an input is compressed: four, as two may be those of the length with
  * which a binary file begins. */
 #define MAGIC 4
@@ -290,7 +291,7 @@ lx_status lx__input_fill(lx__input *self, size_t wanted, lx_error *error)
             status = unpack_some(self, end, STEP, &got, error);
 #endif
         else
-            status = read_some(self, end, STEP, &got, error);
+            status = read_some(self, end, self->step, &got, error);
         if (status != LX_OK) {
             self->failed = true;
             return status;
@@ -455,7 +456,8 @@ static lx_status begin_unpacking(lx__input *self, lx_error *error)
 lx_status lx__input_open(lx__input *self, const char *path, uint64_t keep, lx__input_wait wait,
                          void *user, lx_error *error)
 {
-    *self = (lx__input){.path = path, .fd = -1, .most_kept = keep, .wait = wait, .user = user};
+    *self = (lx__input){
+        .path = path, .fd = -1, .step = STEP, .most_kept = keep, .wait = wait, .user = user};
     lx_status status = open_file(self, error);
     self->kept = keep != 0 && self->once;
     if (status == LX_OK)
@@ -501,4 +503,9 @@ lx_status lx__input_seek(lx__input *self, uint64_t offset, lx_error *error)
     self->offset = offset;
     self->ended = self->failed = false;
     return LX_OK;
+}
+
+void lx__input_expect(lx__input *self, uint64_t size)
+{
+    self->step = size < STEP_MIN ? STEP_MIN : size < STEP ? (size_t)size : STEP;
 }

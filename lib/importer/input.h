@@ -27,6 +27,7 @@ typedef struct lx__input {
     uint64_t offset;     /**< The offset of @ref data in the input, after decompression. */
     const char *path;    /**< Borrowed. */
     int fd;
+    size_t step;        /**< Bytes per read(). */
     bool regular;       /**< A regular file: reading it never waits. */
     bool once;          /**< It cannot be opened again from its beginning. */
     bool ended;         /**< No byte follows those in the buffer. */
@@ -80,6 +81,10 @@ lx_status lx__input_pass_mark(lx__input *self, lx_error *error);
  * @retval LX_ERR_STATE  The input is compressed, or is not a regular file.
  */
 LX_API lx_status lx__input_seek(lx__input *self, uint64_t offset, lx_error *error);
+
+/** Says how many bytes will probably be needed after the current place, so that no more are read
+ * before. */
+LX_API void lx__input_expect(lx__input *self, uint64_t size);
 
 /** Moves @p size bytes on, at most @c self->size. */
 LX_API void lx__input_take(lx__input *self, size_t size);
