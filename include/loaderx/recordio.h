@@ -222,6 +222,56 @@ LX_API lx_status lx_recordio_reader_open_part(const char *const *paths, size_t c
                                               uint64_t parts, bool skip,
                                               lx_recordio_reader **reader, lx_error *error);
 
+/**
+ * Opens one of several parts of one or more files with indexes: the records of all indexes, in the
+ * order of the files and of their offsets, are cut into @p parts parts of equal numbers of records.
+ * A record that its index does not have is not read.
+ *
+ * @param[in]  paths    The files, as for lx_recordio_reader_open_part().
+ * @param[in]  indexes  The index of each file.
+ * @param[in]  count    The number of files.
+ * @param[in]  part     The part, less than @p parts.
+ * @param[in]  parts    The number of parts.
+ * @param[in]  skip     As for lx_recordio_reader_open().
+ * @param[out] reader   Receives the reader, as for lx_recordio_reader_open_part().
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_MISMATCH  An index has an offset beyond the end of its file.
+ * @return Otherwise, any status that lx_recordio_reader_open_part() and lx_recordio_index_open()
+ *         return.
+ */
+LX_API lx_status lx_recordio_reader_open_indexed(const char *const *paths,
+                                                 const char *const *indexes, size_t count,
+                                                 uint64_t part, uint64_t parts, bool skip,
+                                                 lx_recordio_reader **reader, lx_error *error);
+
+/**
+ * Returns to the beginning of a part, and reads it in another order: the part is cut into chunks,
+ * which are read in a shuffled order, each of them from its beginning to its end. The records are
+ * the same. The order depends only on the part, the number of parts, @p chunks, @p seed and @p
+ * epoch.
+ *
+ * @param[in]  reader  A reader of a part.
+ * @param[in]  chunks  The number of chunks, which have equal lengths, in bytes, or in records if
+ *                     the part has indexes. There are fewer chunks if the part is too short; with
+ *                     indexes, #LX_NONE makes each record a chunk. 1: the order is that of the
+ *                     files.
+ * @param[in]  seed    Any value; orders with different seeds are unrelated.
+ * @param[in]  epoch   Any value; likewise.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The reader is at the first record of the first chunk.
+ * @retval LX_ERR_ARGUMENT  @p reader is NULL, or @p chunks is 0.
+ * @retval LX_ERR_LIMIT     The product of @p epoch, the number of parts and @p chunks is about 2^64
+ *                          or more.
+ * @retval LX_ERR_STATE     The reader was not opened for a part.
+ * @retval LX_ERR_FORKED    The reader belongs to the parent process.
+ * @retval LX_ERR_IO        A file cannot be read.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ */
+LX_API lx_status lx_recordio_reader_shuffle(lx_recordio_reader *reader, uint64_t chunks,
+                                            uint64_t seed, uint64_t epoch, lx_error *error);
+
 /** Frees a reader. NULL is allowed. */
 LX_API void lx_recordio_reader_close(lx_recordio_reader *reader);
 

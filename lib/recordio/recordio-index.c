@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <loaderx/recordio.h>
+#include "recordio/recordio-index.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -132,4 +133,28 @@ bool lx_recordio_index_find(const lx_recordio_index *index, const char *key, uin
         }
     }
     return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+lx_status lx__recordio_load_offsets(const char *path, uint64_t **offsets, size_t *count,
+                                    lx_error *error)
+{
+    lx_recordio_index *index;
+    lx_status status = lx_recordio_index_open(path, &index, error);
+    if (status != LX_OK)
+        return status;
+    *count = index->count;
+    *offsets = lx__alloc_array(index->count + 1, sizeof **offsets);
+    for (size_t i = 0; *offsets != NULL && i < index->count; i++)
+        (*offsets)[i] = index->entries[i].offset;
+    lx_recordio_index_free(index);
+    if (*offsets == NULL)
+        return lx__fail_memory(error, "an index");
+    qsort(*offsets, *count, sizeof **offsets, compare);
+    return LX_OK;
 }

@@ -13,6 +13,7 @@
 #include "importer/input.h"
 #include "recordio/record.h"
 #include "recordio/recordio-writer.h"
+#include "recordio/split.h"
 
 #define WORD 4
 
@@ -21,10 +22,10 @@ struct lx_recordio_reader {
     lx__input input;
     lx_progress_function progress; /**< NULL: none. */
     void *user;
-    char **paths;         /**< The files; NULL after the last one. */
-    size_t file;          /**< The current one. */
-    uint64_t before, end; /**< Bytes in the files before it, and where the part ends in all. */
-    bool partial;         /**< The reader was opened for a part. */
+    char **paths;          /**< The files; NULL after the last one. */
+    size_t file;           /**< The current one. */
+    lx__split split;       /**< If the reader was opened for a part: which; otherwise no files. */
+    lx__split_range range; /**< What is read of it now. */
     bool skip;
     bool lost;    /**< The next record is still to be found. */
     bool counted; /**< What is passed over until then was damaged. */
@@ -63,7 +64,6 @@ static lx_recordio_reader *make(const char *const *paths, size_t count, bool ski
     if (made == NULL)
         return NULL;
     *made = (lx_recordio_reader){.input = {.fd = -1},
-                                 .end = UINT64_MAX,
                                  .skip = skip,
                                  .limit = LX_DEFAULT_RECORDIO_LIMIT,
                                  .paths = lx__alloc_array(count + 1, sizeof *made->paths)};
@@ -80,19 +80,6 @@ static lx_recordio_reader *make(const char *const *paths, size_t count, bool ski
 static lx_status open_file(lx_recordio_reader *self, lx_error *error)
 {
     return lx__input_open(&self->input, self->paths[self->file], 0, report, self, error);
-}
-
-/** Goes on with the next file of the part, or returns LX_END. */
-static lx_status open_next_file(lx_recordio_reader *self, lx_error *error)
-{
-    uint64_t before = self->before + self->input.offset;
-    if (self->paths[self->file + 1] == NULL || before >= self->end)
-        return LX_END;
-    lx__input_close(&self->input);
-    self->before = before;
-    self->file++;
-    self->after_record = false;
-    return open_file(self, error);
 }
 
 lx_status lx_recordio_reader_open(const char *path, bool skip, lx_progress_function progress,
@@ -114,8 +101,10 @@ lx_status lx_recordio_reader_open(const char *path, bool skip, lx_progress_funct
     return status;
 }
 
-/** Opens file @p i, and adds its length to @p total. */
-static lx_status measure_file(lx_recordio_reader *self, size_t i, uint64_t *total, lx_error *error)
+/* ---- parts */
+
+/** Opens file @p i, and adds it to those of which a part is read. */
+static lx_status add_file(lx_recordio_reader *self, size_t i, lx_error *error)
 {
     struct stat about;
     const lx__input *input = &self->input;
@@ -131,37 +120,104 @@ static lx_status measure_file(lx_recordio_reader *self, size_t i, uint64_t *tota
                          "the length of the file is %" PRIu64
                          ", which is not a multiple of 4: the file was cut",
                          input->file_size);
-    if (status == LX_OK && (!lx__add_fits(*total, input->file_size, total) || *total > INT64_MAX))
-        status = lx_fail(error, LX_ERR_LIMIT, "the files have 2^63 bytes or more in total");
+    if (status == LX_OK)
+        status = lx__split_add_file(&self->split, input->file_size, error);
     lx_error_locate(error, self->paths[i], NULL, LX_NONE, LX_NONE);
+    lx__input_close(&self->input);
     return status;
 }
 
-/** Moves to the first byte of the part, from which on a record is searched. */
-static lx_status begin_part(lx_recordio_reader *self, uint64_t begin, lx_error *error)
+/** Moves to the first byte of the next range, from which a record is searched if the part was cut by
+ * bytes. Returns LX_END at the end of the part. */
+static lx_status enter_next_range(lx_recordio_reader *self, lx_error *error)
 {
-    lx_status status = LX_OK;
-    self->file = 0;
-    self->before = 0;
-    while (status == LX_OK) {
-        status = open_file(self, error);
-        uint64_t size = self->input.file_size;
-        if (status != LX_OK || begin - self->before < size || self->paths[self->file + 1] == NULL)
-            break;
+    lx__split_range range;
+    lx_status status = lx__split_next(&self->split, &range, error);
+    if (status != LX_OK)
+        return status;
+    size_t file = lx__split_find_file(&self->split, range.begin);
+    uint64_t offset = range.begin - self->split.starts[file];
+    if (file != self->file || self->input.fd == -1) {
         lx__input_close(&self->input);
-        self->before += size;
-        self->file++;
+        self->file = file;
+        status = open_file(self, error);
     }
     if (status == LX_OK)
-        status = lx__input_seek(&self->input, begin - self->before, error);
-    self->lost = begin != self->before;
+        status = lx__input_seek(&self->input, offset, error);
+    lx__input_expect(&self->input, range.ahead);
+    self->range = range;
+    self->lost = self->split.records == NULL && offset != 0;
+    self->counted = self->after_record = false;
     return status;
 }
 
-/** Returns where a part begins. */
-static uint64_t boundary(uint64_t total, uint64_t step, uint64_t part)
+static bool is_after_range(const lx_recordio_reader *self)
 {
-    return step != 0 && part <= total / step ? step * part : total;
+    const lx__split *split = &self->split;
+    return split->files != 0 && split->starts[self->file] + self->input.offset >= self->range.end;
+}
+
+/** Whether nothing is left to read in the current range: that of an index has one record. */
+static bool is_between_ranges(const lx_recordio_reader *self)
+{
+    return self->split.files != 0 &&
+           (self->input.fd == -1 || (self->split.records != NULL && self->after_record));
+}
+
+/** Goes on at the end of a file or of a range, or returns LX_END. */
+static lx_status go_on(lx_recordio_reader *self, lx_error *error)
+{
+    const lx__split *split = &self->split;
+    if (split->files == 0)
+        return LX_END;
+    if (self->input.size != 0 || split->starts[self->file + 1] >= self->range.end)
+        return enter_next_range(self, error);
+    lx__input_close(&self->input);
+    self->file++;
+    self->after_record = false;
+    return open_file(self, error);
+}
+
+static lx_status check_part(const char *const *paths, const char *const *indexes, size_t count,
+                            uint64_t part, uint64_t parts, lx_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (paths[i] == NULL || (indexes != NULL && indexes[i] == NULL))
+            return lx__fail_null(error, paths[i] == NULL ? "a path" : "an index");
+    return count != 0 && part < parts
+               ? LX_OK
+               : lx_fail(error, LX_ERR_ARGUMENT,
+                         "part %" PRIu64 " of %" PRIu64 " of %zu files does not exist", part, parts,
+                         count);
+}
+
+/** Opens a part that is cut by bytes, or by records if there are indexes. */
+static lx_status open_part(const char *const *paths, const char *const *indexes, size_t count,
+                           uint64_t part, uint64_t parts, bool skip, lx_recordio_reader **reader,
+                           lx_error *error)
+{
+    lx_status status = check_part(paths, indexes, count, part, parts, error);
+    if (status != LX_OK)
+        return status;
+    lx_recordio_reader *made = make(paths, count, skip);
+    if (made == NULL)
+        return lx__fail_memory(error, "a reader");
+    status = lx__split_init(&made->split, count, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        status = add_file(made, i, error);
+        if (status == LX_OK && indexes != NULL)
+            status = lx__split_add_index(&made->split, indexes[i], error);
+    }
+    if (status == LX_OK) {
+        lx__split_choose(&made->split, part, parts);
+        status = enter_next_range(made, error);
+    }
+    if (status == LX_OK || status == LX_END) {
+        *reader = made;
+        return LX_OK;
+    }
+    lx_recordio_reader_close(made);
+    return status;
 }
 
 lx_status lx_recordio_reader_open_part(const char *const *paths, size_t count, uint64_t part,
@@ -169,34 +225,40 @@ lx_status lx_recordio_reader_open_part(const char *const *paths, size_t count, u
                                        lx_error *error)
 {
     LX__CLEAR(reader);
-    uint64_t total = 0;
     if (paths == NULL || reader == NULL)
         return lx__fail_null(error, paths == NULL ? "paths" : "reader");
-    for (size_t i = 0; i < count; i++)
-        if (paths[i] == NULL)
-            return lx__fail_null(error, "a path");
-    if (count == 0 || part >= parts)
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "part %" PRIu64 " of %" PRIu64 " of %zu files does not exist", part, parts,
-                       count);
-    lx_recordio_reader *made = make(paths, count, skip);
-    if (made == NULL)
-        return lx__fail_memory(error, "a reader");
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < count; i++) {
-        status = measure_file(made, i, &total, error);
-        lx__input_close(&made->input);
-    }
-    uint64_t step = lx__align_up(total / parts + (total % parts != 0), WORD);
-    made->partial = true;
-    made->end = boundary(total, step, part + 1);
-    if (status == LX_OK)
-        status = begin_part(made, boundary(total, step, part), error);
-    if (status == LX_OK)
-        *reader = made;
-    else
-        lx_recordio_reader_close(made);
-    return status;
+    return open_part(paths, NULL, count, part, parts, skip, reader, error);
+}
+
+lx_status lx_recordio_reader_open_indexed(const char *const *paths, const char *const *indexes,
+                                          size_t count, uint64_t part, uint64_t parts, bool skip,
+                                          lx_recordio_reader **reader, lx_error *error)
+{
+    LX__CLEAR(reader);
+    if (paths == NULL || indexes == NULL || reader == NULL)
+        return lx__fail_null(error, paths == NULL     ? "paths"
+                                    : indexes == NULL ? "indexes"
+                                                      : "reader");
+    return open_part(paths, indexes, count, part, parts, skip, reader, error);
+}
+
+lx_status lx_recordio_reader_shuffle(lx_recordio_reader *reader, uint64_t chunks, uint64_t seed,
+                                     uint64_t epoch, lx_error *error)
+{
+    if (reader == NULL)
+        return lx__fail_null(error, "reader");
+    if (!lx__process_is_this(&reader->process))
+        return fail_forked(error);
+    if (reader->split.files == 0)
+        return lx_fail(error, LX_ERR_STATE, "the reader was not opened for a part");
+    if (chunks == 0)
+        return lx_fail(error, LX_ERR_ARGUMENT, "the number of chunks must be 1 or more");
+    lx_status status = lx__split_shuffle(&reader->split, chunks, seed, epoch, error);
+    if (status != LX_OK)
+        return status;
+    reader->stored = 0;
+    status = enter_next_range(reader, error);
+    return status == LX_END ? LX_OK : status;
 }
 
 void lx_recordio_reader_close(lx_recordio_reader *reader)
@@ -207,6 +269,7 @@ void lx_recordio_reader_close(lx_recordio_reader *reader)
     for (size_t i = 0; reader->paths != NULL && reader->paths[i] != NULL; i++)
         lx__free(reader->paths[i]);
     lx__free(reader->paths);
+    lx__split_clear(&reader->split);
     lx__free(reader->joined);
     lx__free(reader);
 }
@@ -228,7 +291,8 @@ lx_recordio_skipped lx_recordio_reader_get_skipped(const lx_recordio_reader *rea
 
 /* ---- damage */
 
-/** Passes over bytes up to the next place where a record may begin. */
+/** Passes over bytes up to the next place where a record may begin, or to the end of the range if
+ * that comes first and nothing is counted. */
 static lx_status find_next(lx_recordio_reader *self, lx_error *error)
 {
     lx__input *input = &self->input;
@@ -245,7 +309,7 @@ static lx_status find_next(lx_recordio_reader *self, lx_error *error)
         lx__input_take(input, passed);
         if (self->counted)
             self->skipped.bytes += passed;
-        if (found || input->ended)
+        if (found || input->ended || (!self->counted && is_after_range(self)))
             return LX_OK;
     }
 }
@@ -289,9 +353,9 @@ static lx_status fail_too_long(lx_recordio_reader *self, uint64_t size, lx_error
     return leave(self, LX_ERR_LIMIT, what, error);
 }
 
-/** Ends a part. The next part passes over what precedes its first record, so this one checks that a
- * record begins where its last record ends. */
-static lx_status end_part(lx_recordio_reader *self, lx_error *error)
+/** Ends a range. The range or part that follows in the file passes over what precedes its first
+ * record, so this one checks that a record begins where its last record ends. */
+static lx_status end_range(lx_recordio_reader *self, lx_error *error)
 {
     const lx__input *input = &self->input;
     if (!self->after_record || (input->size >= LX__RECORDIO_HEAD &&
@@ -311,8 +375,8 @@ static lx_status fetch(lx_recordio_reader *self, lx__recordio_extent *extent, lx
             return status;
         if (input->size == 0)
             return LX_END;
-        if (extent->stored == 0 && self->before + input->offset >= self->end)
-            return end_part(self, error);
+        if (extent->stored == 0 && is_after_range(self))
+            return end_range(self, error);
         wanted = lx__recordio_measure(input->data, input->size, extent);
         if (extent->flaw != NULL)
             return leave(self, LX_ERR_CORRUPT, extent->flaw, error);
@@ -357,7 +421,9 @@ lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record
         lx__input_take(&reader->input, reader->stored);
         reader->stored = 0;
         reader->input.failed = false; /* a call that was interrupted may be repeated */
-        lx_status status = reader->lost ? find_next(reader, &why) : LX_OK;
+        lx_status status = is_between_ranges(reader) ? enter_next_range(reader, &why) : LX_OK;
+        if (status == LX_OK && reader->lost)
+            status = find_next(reader, &why);
         if (status == LX_OK) {
             reader->lost = reader->counted = false;
             status = fetch(reader, &extent, &why);
@@ -368,11 +434,8 @@ lx_status lx_recordio_reader_next(lx_recordio_reader *reader, lx_recordio_record
         reader->sought = false;
         if (passes && (status == LX_ERR_CORRUPT || status == LX_ERR_LIMIT) && !reader->input.failed)
             continue;
-        if (status == LX_END && reader->partial && reader->input.size == 0) {
-            status = open_next_file(reader, &why);
-            if (status == LX_OK)
-                continue;
-        }
+        if (status == LX_END && (status = go_on(reader, &why)) == LX_OK)
+            continue;
         status = leave_rest(reader, status);
         if (status != LX_END)
             lx__error_propagate(error, &why);
@@ -397,7 +460,7 @@ lx_status lx_recordio_reader_seek(lx_recordio_reader *reader, uint64_t offset, l
         return lx__fail_null(error, "reader");
     if (!lx__process_is_this(&reader->process))
         return fail_forked(error);
-    if (reader->partial)
+    if (reader->split.files != 0)
         return lx_fail(error, LX_ERR_STATE, "a reader of a part cannot be moved");
     if (offset % WORD != 0)
         return lx_fail(error, LX_ERR_ARGUMENT,

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,6 +10,7 @@
 #include "base/process.h"
 #include "recordio/output.h"
 #include "recordio/record.h"
+#include "recordio/recordio-index.h"
 
 #define WORD 4
 
@@ -88,31 +88,8 @@ lx_status lx_recordio_writer_create(const char *path, const char *index, bool re
 /** The offsets of an index, sorted; NULL: there is no index. */
 typedef struct offsets {
     uint64_t *list;
-    uint64_t count;
+    size_t count;
 } offsets;
-
-static int compare(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static lx_status load_offsets(const char *path, offsets *loaded, lx_error *error)
-{
-    lx_recordio_index *index;
-    lx_status status = lx_recordio_index_open(path, &index, error);
-    if (status != LX_OK)
-        return status;
-    loaded->count = lx_recordio_index_get_count(index);
-    loaded->list = lx__alloc_array((size_t)loaded->count + 1, sizeof *loaded->list);
-    for (uint64_t i = 0; loaded->list != NULL && i < loaded->count; i++)
-        loaded->list[i] = lx_recordio_index_get_offset(index, i);
-    lx_recordio_index_free(index);
-    if (loaded->list == NULL)
-        return lx__fail_memory(error, "an index");
-    qsort(loaded->list, (size_t)loaded->count, sizeof *loaded->list, compare);
-    return LX_OK;
-}
 
 /** Reads the heads of a record at offset @p at; @p stored receives how many bytes it takes. */
 static lx_status measure_record(const lx_recordio_writer *writer, uint64_t at, uint64_t *stored,
@@ -181,7 +158,7 @@ lx_status lx_recordio_writer_append(const char *path, const char *index,
         return lx__fail_memory(error, "a writer");
     lx_status status = open_files(made, path, index, O_RDWR, error);
     if (status == LX_OK && index != NULL)
-        status = load_offsets(index, &described, error);
+        status = lx__recordio_load_offsets(index, &described.list, &described.count, error);
     if (status == LX_OK)
         status = count_records(made, &described, error);
     if (status == LX_OK && index != NULL)

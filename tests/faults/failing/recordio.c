@@ -66,6 +66,13 @@ static void read_all(struct run *run, const struct names *names, uint64_t writte
         lx_recordio_index_free(index);
     }
     const char *const paths[] = {names->records, names->records};
+    const char *const indexes[] = {names->index, names->index};
+    if (TRY(run, lx_recordio_reader_open_indexed(paths, indexes, 2, 0, 2, false, &reader,
+                                                 &run->error))) {
+        (void)TRY(run, lx_recordio_reader_shuffle(reader, LX_NONE, 1, 2, &run->error));
+        (void)TRY(run, lx_recordio_reader_next(reader, &record, &run->error));
+        lx_recordio_reader_close(reader);
+    }
     if (TRY(run, lx_recordio_reader_open_part(paths, 2, 1, 2, false, &reader, &run->error))) {
         (void)TRY(run, lx_recordio_reader_next(reader, &record, &run->error));
         lx_recordio_reader_close(reader);
