@@ -40,28 +40,50 @@ static int check_free(lxpy_state *state, const void *handle, bool busy, const ch
 
 /* ---- reader */
 
-/** Opens part @p part of @p parts of the files in a list of paths. */
-static lx_recordio_reader *open_part(PyObject *paths, bool skip, uint64_t part, uint64_t parts,
-                                     lx_error *error)
+/** Returns the paths in a list, which @p kept keeps; NULL with an exception. */
+static const char **take_paths(PyObject *paths, PyObject *kept)
 {
     Py_ssize_t count = PyList_GET_SIZE(paths);
-    lx_recordio_reader *handle = NULL;
     const char **names = PyMem_Calloc((size_t)count + 1, sizeof *names);
-    PyObject *bytes = PyList_New(0);
-    bool complete = names != NULL && bytes != NULL;
     if (names == NULL)
         PyErr_NoMemory();
-    for (Py_ssize_t i = 0; complete && i < count; i++) {
+    for (Py_ssize_t i = 0; names != NULL && i < count; i++) {
         PyObject *path = lxpy_path(PyList_GET_ITEM(paths, i), "a path");
-        complete = path != NULL && PyList_Append(bytes, path) == 0;
-        names[i] = path != NULL ? PyBytes_AS_STRING(path) : NULL; /* which bytes keeps */
+        if (path == NULL || PyList_Append(kept, path) < 0) {
+            PyMem_Free(names);
+            names = NULL;
+        } else {
+            names[i] = PyBytes_AS_STRING(path);
+        }
         Py_XDECREF(path);
     }
-    if (complete)
+    return names;
+}
+
+/** Opens part @p part of @p parts of the files in a list of paths, by bytes, or by the indexes in
+ * another list. */
+static lx_recordio_reader *open_part(PyObject *paths, PyObject *indexes, bool skip, uint64_t part,
+                                     uint64_t parts, lx_error *error)
+{
+    size_t count = (size_t)PyList_GET_SIZE(paths);
+    lx_recordio_reader *handle = NULL;
+    if (indexes != NULL && PyList_GET_SIZE(indexes) != PyList_GET_SIZE(paths)) {
+        PyErr_Format(PyExc_ValueError, "%zd files have %zd indexes: give one for each",
+                     PyList_GET_SIZE(paths), PyList_GET_SIZE(indexes));
+        return NULL;
+    }
+    PyObject *kept = PyList_New(0);
+    const char **names = kept != NULL ? take_paths(paths, kept) : NULL;
+    const char **lines = names != NULL && indexes != NULL ? take_paths(indexes, kept) : NULL;
+    if (lines != NULL)
+        LXPY_WITHOUT_GIL(lx_recordio_reader_open_indexed(names, lines, count, part, parts, skip,
+                                                         &handle, error));
+    else if (names != NULL && indexes == NULL)
         LXPY_WITHOUT_GIL(
-            lx_recordio_reader_open_part(names, (size_t)count, part, parts, skip, &handle, error));
+            lx_recordio_reader_open_part(names, count, part, parts, skip, &handle, error));
     PyMem_Free(names);
-    Py_XDECREF(bytes);
+    PyMem_Free(lines);
+    Py_XDECREF(kept);
     return handle;
 }
 
@@ -82,14 +104,15 @@ static lx_recordio_reader *open_path(PyObject *given, bool skip, lxpy_callbacks 
 
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path", "skip", "part", "parts", NULL};
+    static char *names[] = {"path", "skip", "part", "parts", "indexes", NULL};
     lxpy_state *state = lxpy_state_find(type);
     lx_error error = LX_ERROR_INIT;
-    PyObject *given;
+    PyObject *given, *indexes = NULL;
     unsigned long long part = 0, parts = 1;
     int skip;
-    if (state == NULL || !PyArg_ParseTupleAndKeywords(args, kwargs, "Op|KK:RecordioReader", names,
-                                                      &given, &skip, &part, &parts))
+    if (state == NULL ||
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "Op|KKO!:RecordioReader", names, &given, &skip,
+                                     &part, &parts, &PyList_Type, &indexes))
         return NULL;
     recordio_reader *self = (recordio_reader *)type->tp_alloc(type, 0);
     if (self == NULL)
@@ -97,7 +120,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     self->state = state;
     self->path = Py_NewRef(given);
     self->callbacks = (lxpy_callbacks){.state = state};
-    self->handle = PyList_Check(given) ? open_part(given, skip != 0, part, parts, &error)
+    self->handle = PyList_Check(given) ? open_part(given, indexes, skip != 0, part, parts, &error)
                                        : open_path(given, skip != 0, &self->callbacks, &error);
     if (self->handle != NULL)
         return (PyObject *)self;
@@ -158,6 +181,23 @@ static PyObject *reader_seek(PyObject *object, PyObject *offset)
     Py_RETURN_NONE;
 }
 
+static PyObject *reader_shuffle(PyObject *object, PyObject *args)
+{
+    recordio_reader *self = reader_enter(object);
+    lx_error error = LX_ERROR_INIT;
+    lx_status status;
+    unsigned long long chunks, seed, epoch;
+    if (self == NULL || !PyArg_ParseTuple(args, "KKK:shuffle", &chunks, &seed, &epoch))
+        return NULL;
+    self->busy = true;
+    LXPY_WITHOUT_GIL(
+        status = lx_recordio_reader_shuffle(self->handle, chunks, seed, epoch, &error));
+    self->busy = false;
+    if (status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    Py_RETURN_NONE;
+}
+
 static PyObject *reader_tell(PyObject *object, PyObject *ignored)
 {
     recordio_reader *self = reader_enter(object);
@@ -190,6 +230,8 @@ static PyObject *reader_close(PyObject *object, PyObject *ignored)
 static PyMethodDef reader_methods[] = {
     {"read", reader_read, METH_NOARGS, "Return the next record; None at the end."},
     {"seek", reader_seek, METH_O, "Move to the record at an offset."},
+    {"shuffle", reader_shuffle, METH_VARARGS,
+     "Return to the beginning of a part, cut into chunks in the order of a seed and an epoch."},
     {"tell", reader_tell, METH_NOARGS, "Return the offset of the next record."},
     {"skipped", reader_skipped, METH_NOARGS,
      "Return the number of damaged places, and of bytes passed over there."},

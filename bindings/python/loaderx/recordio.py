@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 import numpy as np
 
 from . import _core
-from ._check import natural
+from ._check import UINT64_MAX, boolean, natural
 
 __all__ = ['IRHeader', 'InputSplit', 'MXIndexedRecordIO', 'MXRecordIO', 'pack', 'unpack']
 
@@ -271,7 +271,12 @@ class InputSplit:
     """An iterator over one of several parts of one or more files, as dmlc-core's InputSplit.
 
     The files are taken as one sequence of bytes, which is cut into parts of equal length. A part
-    has the records that begin in it, so every record is in exactly one part.
+    has the records that begin in it, so every record is in exactly one part. With indexes, parts
+    have equal numbers of records.
+
+    A shuffled part has the same records. It is cut into chunks, which are read in a random order,
+    each from its beginning to its end; with indexes, each record can be a chunk of its own. The
+    order depends only on the part, the numbers of parts and chunks, the seed and the epoch.
 
     Parameters
     ----------
@@ -282,11 +287,30 @@ class InputSplit:
         The part, and the number of parts.
     skip : bool
         Whether to pass over damage.
+    index : str, path or sequence of paths, optional
+        The index of each file, in the same form as `uri`. Records that it does not have are not
+        read.
+    shuffle : bool
+        Whether to shuffle the part. Each `reset` begins another epoch, in another order.
+    chunks : int, optional
+        The number of chunks, of equal length, if the part is shuffled. With indexes, each record is
+        a chunk by default. Few long chunks suit slow disks.
+    seed : int
+        The seed, from 0 to 2**64 - 1.
+
+    Attributes
+    ----------
+    files : list
+        The files.
+    epoch : int
+        The epoch, 0 at first.
 
     Raises
     ------
     ValueError
-        A file is not on a file system, such as ``hdfs://``; or the part does not exist.
+        A file is not on a file system, such as ``hdfs://``; the part does not exist; the part is to
+        be shuffled with neither `chunks` nor `index`; or an index has an offset beyond the end of
+        its file.
     CorruptError
         A file is damaged or was cut.
 
@@ -297,13 +321,37 @@ class InputSplit:
     ...         record.write(b'record %d' % i)
     >>> [list(InputSplit('a.rec', part, 3)) for part in range(3)]
     [[b'record 0', b'record 1'], [b'record 2'], [b'record 3']]
+    >>> split = InputSplit('a.rec', shuffle=True, chunks=4, seed=1)
+    >>> first = list(split)
+    >>> split.reset()
+    >>> sorted(first) == sorted(split)
+    True
     """
 
     def __init__(self, uri: Union[_Path, Iterable[_Path]], part_index: int = 0, num_parts: int = 1,
-                 *, skip: bool = False) -> None:
+                 *, skip: bool = False, index: Union[_Path, Iterable[_Path], None] = None,
+                 shuffle: bool = False, chunks: Optional[int] = None, seed: int = 0) -> None:
+        shuffle = boolean('shuffle', shuffle)
+        if chunks is not None and not shuffle:
+            raise ValueError('chunks requires shuffle=True')
+        if shuffle and chunks is None and index is None:
+            raise ValueError('shuffle requires chunks or index')
+        # Without an order, the part is one chunk; with UINT64_MAX, each record is one.
+        self._chunks = (1 if not shuffle else UINT64_MAX if chunks is None else
+                        natural('chunks', chunks, 1))
+        self._seed = natural('seed', seed)
         self.files: List[_Path] = _list_files(uri)
         part_index, num_parts = natural('part_index', part_index), natural('num_parts', num_parts)
-        self._reader = _core.RecordioReader(self.files, skip, part_index, num_parts)
+        indexes: Dict[str, Any] = {} if index is None else {'indexes': _list_files(index)}
+        self._reader = _core.RecordioReader(self.files, skip, part_index, num_parts, **indexes)
+        self.epoch = 0
+        self.reset(0)
+
+    def reset(self, epoch: Optional[int] = None) -> None:
+        """Return to the beginning, and begin an epoch: by default, the next one."""
+        epoch = self.epoch + 1 if epoch is None else natural('epoch', epoch)
+        self._reader.shuffle(self._chunks, self._seed, epoch)
+        self.epoch = epoch
 
     def __iter__(self) -> Iterator[bytes]:
         return self

@@ -310,6 +310,73 @@ def test_parts(tmp_path, monkeypatch):
     assert list(InputSplit('a.rec;folder', skip=True)) == records[30:]
 
 
+def write_indexed(path, records):
+    with MXIndexedRecordIO(path.with_suffix('.idx'), path, 'w') as record:
+        for key, data in enumerate(records):
+            record.write_idx(key, data)
+
+
+def test_shuffled_parts(tmp_path):
+    """Every record is in one part once, in an order of the seed and the epoch."""
+    records = [b'%d ' % i + bytes(i * 37 % 101) + MAGIC * (i % 3) for i in range(500)]
+    paths = [tmp_path / name for name in ('a.rec', 'b.rec', 'c.rec')]
+    for path, part in zip(paths, (records[:200], records[200:201], records[201:])):
+        write_indexed(path, part)
+    index = [path.with_suffix('.idx') for path in paths]
+    for parts in 1, 2, 3, 7, 100:
+        for options in ({'chunks': 1}, {'chunks': 6}, {'index': index},
+                        {'index': index, 'chunks': 9}):
+            common = {'index': options['index']} if 'index' in options else {}
+            seen = []
+            for part in range(parts):
+                split = InputSplit(paths, part, parts, shuffle=True, seed=parts, **options)
+                plain = list(InputSplit(paths, part, parts, **common))
+                epochs = []
+                for epoch in range(3):
+                    assert split.epoch == epoch
+                    epochs.append(list(split))
+                    assert sorted(epochs[-1]) == sorted(plain)
+                    split.reset()
+                if len(plain) > 100 and options != {'chunks': 1}:
+                    assert epochs[0] != epochs[1] != epochs[2] != plain
+                next(split, None)
+                split.reset(1)
+                assert list(split) == epochs[1]
+                again = InputSplit(paths, part, parts, shuffle=True, seed=parts, **options)
+                again.reset(2)
+                assert list(again) == epochs[2]
+                seen += plain
+            assert seen == records
+    one = [InputSplit(paths, index=index, shuffle=True, seed=seed) for seed in (1, 2)]
+    assert list(one[0]) != list(one[1])
+    sizes = [len(list(InputSplit(paths, part, 3, index=index))) for part in range(3)]
+    assert sizes == [167, 167, 166]
+
+
+def test_wrong_use_of_shuffled_parts(tmp_path):
+    path = tmp_path / 'a.rec'
+    write_indexed(path, [b'abc', b'def'])
+    index = str(path.with_suffix('.idx'))
+    for match, options in (('shuffle requires chunks or index', {'shuffle': True}),
+                           ('chunks requires shuffle=True', {'chunks': 2}),
+                           ('chunks', {'chunks': 0, 'shuffle': True}),
+                           ('seed', {'chunks': 1, 'shuffle': True, 'seed': -1}),
+                           ('1 files have 2 indexes', {'index': [index, index]})):
+        with pytest.raises(ValueError, match=match):
+            InputSplit(path, **options)
+    with pytest.raises(TypeError, match='shuffle'):
+        InputSplit(path, shuffle=3)
+    split = InputSplit(path, index=index, shuffle=True)
+    with pytest.raises(ValueError, match='epoch'):
+        split.reset(-1)
+    with pytest.raises(ValueError, match='too high'):
+        split.reset(2 ** 64 - 1)
+    assert split.epoch == 0 and sorted(split) == [b'abc', b'def']
+    path.write_bytes(path.read_bytes()[:12])
+    with pytest.raises(ValueError, match='make the index again'):
+        InputSplit(path, index=index)
+
+
 def test_pack():
     for label in 4.0, 7, np.float32(2):
         header, data = unpack(pack(IRHeader(0, label, 2574, 9), b'image'))
