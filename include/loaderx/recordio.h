@@ -58,9 +58,9 @@ typedef struct lx_recordio_writer lx_recordio_writer;
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The files are open.
- * @retval LX_ERR_ARGUMENT  @p path or @p writer is NULL.
+ * @retval LX_ERR_ARGUMENT  @p path or @p writer is NULL; or a path is "-", a pipe, or something else
+ *                          than a regular file.
  * @retval LX_ERR_EXISTS    One of the files exists, and @p replace is false.
- * @retval LX_ERR_CORRUPT   One of them exists and is not a regular file.
  * @retval LX_ERR_NOT_FOUND The folder does not exist.
  * @retval LX_ERR_IO        A file cannot be created.
  * @retval LX_ERR_NOMEM     Out of memory.

@@ -2,15 +2,30 @@
 #include "recordio/output.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 
+/** Refuses what is not a file, such as a pipe. */
+static lx_status check_path(const char *path, lx_error *error)
+{
+    struct stat about;
+    if (strcmp(path, "-") != 0 && (stat(path, &about) != 0 || S_ISREG(about.st_mode)))
+        return LX_OK;
+    lx_fail(error, LX_ERR_ARGUMENT,
+            "records can be written only to regular files, not to a pipe or the standard output");
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return LX_ERR_ARGUMENT;
+}
+
 lx_status lx__output_open(lx__output *self, const char *path, int flags, lx_error *error)
 {
-    lx_status status = lx__file_open(&self->file, LX__CWD, path, flags, error);
+    lx_status status = check_path(path, error);
+    if (status == LX_OK)
+        status = lx__file_open(&self->file, LX__CWD, path, flags, error);
     if (status != LX_OK)
         return status;
     self->buffer = lx__alloc(BUFFER_BYTES);

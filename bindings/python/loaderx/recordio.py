@@ -36,7 +36,7 @@ class MXRecordIO:
         beginning.
     flag : {'r', 'w', 'a'}
         Whether to read the file, write a new file, which replaces an existing one, or append to a
-        file. MXNet does not have ``'a'``.
+        file. MXNet does not have ``'a'``. Only regular files can be written.
     skip : bool
         Whether to pass over damage, which `skipped` counts. MXNet does not have this argument.
 

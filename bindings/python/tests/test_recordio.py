@@ -160,6 +160,9 @@ def test_wrong_use(tmp_path):
         MXRecordIO(path, 'rb')
     with pytest.raises(FileNotFoundError):
         MXRecordIO(path, 'r')
+    for flag in 'w', 'a':
+        with pytest.raises(ValueError, match='only to regular files'):
+            MXRecordIO('-', flag)
     write(path)
     record = MXRecordIO(path, 'r')
     with pytest.raises(ValueError, match='was opened to read'):

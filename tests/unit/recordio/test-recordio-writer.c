@@ -152,6 +152,16 @@ START_TEST(rejects_invalid_records)
     unit_fails(lx_recordio_writer_append(NULL, NULL, &writer, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_recordio_writer_append("a.rec", NULL, &writer, &error), LX_ERR_NOT_FOUND);
     unit_fails(lx_recordio_writer_write(NULL, NULL, "a", 1, &error), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    static const char *const others[] = {"-", "pipe", "/dev/null", "."};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        unit_fails(lx_recordio_writer_create(others[i], NULL, true, &writer, &error),
+                   LX_ERR_ARGUMENT);
+        unit_fails(lx_recordio_writer_create("new", others[i], false, &writer, &error),
+                   LX_ERR_ARGUMENT);
+        ck_assert_int_eq(access("new", F_OK), -1);
+        unit_fails(lx_recordio_writer_append(others[i], NULL, &writer, &error), LX_ERR_ARGUMENT);
+    }
     unit_ok(lx_recordio_writer_create("a.rec", "a.idx", false, &writer, &error));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         unit_fails(lx_recordio_writer_write(writer, keys[i], "a", 1, &error), LX_ERR_ARGUMENT);
