@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* RecordIO files: a byte for options, and the file. Every byte of a file that is read with damage
  * skipped belongs to a record or is counted as skipped; what was read can be written, and is read
- * again as it was. */
+ * again as it was. However the file is cut into parts and chunks, they have the same records. */
 #include "fuzz.h"
 
 #include <loaderx/recordio.h>
@@ -12,7 +12,8 @@
 enum {
     REPAIR = 1, /* put the magic number where records probably begin */
     LIMIT = 2,  /* accept short records only */
-    INDEX = 4   /* the file is an index */
+    INDEX = 4,  /* the file is an index */
+    CHUNKS = 8  /* from here on: the number of chunks of each part */
 };
 
 #define SHORT 100
@@ -28,13 +29,14 @@ static void repair(uint8_t *file, size_t size)
 struct sum {
     uint64_t stored;  /* bytes in the file */
     uint32_t content; /* a checksum of the records and their lengths */
+    uint64_t set;     /* the sum of the checksums of the records and their offsets */
 };
 
 /** Reads all records; writes them to @p writer unless it is NULL. */
 static struct sum read_all(lx_recordio_reader *reader, bool skip, lx_recordio_writer *writer)
 {
     lx_recordio_record record;
-    struct sum sum = {0, 0};
+    struct sum sum = {0, 0, 0};
     for (int i = 0; i <= FILE_MAX; i++) {
         lx_error error = LX_ERROR_INIT;
         lx_status status = lx_recordio_reader_next(reader, &record, &error);
@@ -49,12 +51,32 @@ static struct sum read_all(lx_recordio_reader *reader, bool skip, lx_recordio_wr
         uint64_t length = record.size;
         sum.content = lx__crc32c(sum.content, record.data, record.size);
         sum.content = lx__crc32c(sum.content, &length, sizeof length);
+        sum.set += lx__crc32c((uint32_t)record.offset, record.data, record.size);
         sum.stored += lx_recordio_reader_tell(reader) - record.offset;
         if (writer != NULL &&
             lx_recordio_writer_write(writer, NULL, record.data, record.size, NULL) != LX_OK)
             fuzz_fail("a record that was read cannot be written");
     }
     fuzz_fail("the file does not end");
+}
+
+/** Reads the file in parts, each in shuffled chunks: they must have these records. */
+static void read_parts(uint64_t parts, unsigned options, uint64_t set)
+{
+    const char *path = fuzz_path("a");
+    for (uint64_t part = 0; part < parts; part++) {
+        lx_recordio_reader *reader;
+        if (lx_recordio_reader_open_part(&path, 1, part, parts, true, &reader, NULL) != LX_OK)
+            fuzz_fail("a part cannot be opened");
+        if (options & LIMIT)
+            lx_recordio_reader_set_limit(reader, SHORT);
+        if (lx_recordio_reader_shuffle(reader, 1 + options / CHUNKS, options, 0, NULL) != LX_OK)
+            fuzz_fail("a part cannot be shuffled");
+        set -= read_all(reader, true, NULL).set;
+        lx_recordio_reader_close(reader);
+    }
+    if (set != 0)
+        fuzz_fail("%llu parts have other records than the file", (unsigned long long)parts);
 }
 
 /** Whether a reader unpacks the file, so that its length is another. */
@@ -106,6 +128,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (sum.stored + skipped != length && !is_packed(file, length))
         fuzz_fail("%llu bytes are missing", (unsigned long long)(length - sum.stored - skipped));
     lx_recordio_reader_close(reader);
+    if (length % 4 == 0 && !is_packed(file, length)) {
+        read_parts(1, options, sum.set);
+        read_parts(3, options, sum.set);
+    }
     if (lx_recordio_reader_open(fuzz_path("a"), false, NULL, NULL, &reader, NULL) == LX_OK)
         (void)read_all(reader, false, NULL);
     lx_recordio_reader_close(reader);
