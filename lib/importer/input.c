@@ -453,12 +453,18 @@ static lx_status begin_unpacking(lx__input *self, lx_error *error)
     return status;
 }
 
+lx_status lx__input_open_stored(lx__input *self, const char *path, lx__input_wait wait, void *user,
+                                lx_error *error)
+{
+    *self = (lx__input){.path = path, .fd = -1, .step = STEP, .wait = wait, .user = user};
+    return open_file(self, error);
+}
+
 lx_status lx__input_open(lx__input *self, const char *path, uint64_t keep, lx__input_wait wait,
                          void *user, lx_error *error)
 {
-    *self = (lx__input){
-        .path = path, .fd = -1, .step = STEP, .most_kept = keep, .wait = wait, .user = user};
-    lx_status status = open_file(self, error);
+    lx_status status = lx__input_open_stored(self, path, wait, user, error);
+    self->most_kept = keep;
     self->kept = keep != 0 && self->once;
     if (status == LX_OK)
         status = begin_unpacking(self, error);

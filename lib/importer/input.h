@@ -57,6 +57,10 @@ typedef struct lx__input {
 LX_API lx_status lx__input_open(lx__input *self, const char *path, uint64_t keep,
                                 lx__input_wait wait, void *user, lx_error *error);
 
+/** The same, without a look at the first bytes: it is not decompressed. */
+LX_API lx_status lx__input_open_stored(lx__input *self, const char *path, lx__input_wait wait,
+                                       void *user, lx_error *error);
+
 LX_API void lx__input_close(lx__input *self);
 
 /** Goes back to the beginning of an input that keeps its bytes; from now on it does not keep

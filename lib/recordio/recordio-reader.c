@@ -127,6 +127,14 @@ static lx_status add_file(lx_recordio_reader *self, size_t i, lx_error *error)
     return status;
 }
 
+/** Opens a file of a part again, which is known not to be compressed. */
+static lx_status open_again(lx_recordio_reader *self, size_t file, lx_error *error)
+{
+    lx__input_close(&self->input);
+    self->file = file;
+    return lx__input_open_stored(&self->input, self->paths[file], report, self, error);
+}
+
 /** Moves to the first byte of the next range, from which a record is searched if the part was cut by
  * bytes. Returns LX_END at the end of the part. */
 static lx_status enter_next_range(lx_recordio_reader *self, lx_error *error)
@@ -137,11 +145,8 @@ static lx_status enter_next_range(lx_recordio_reader *self, lx_error *error)
         return status;
     size_t file = lx__split_find_file(&self->split, range.begin);
     uint64_t offset = range.begin - self->split.starts[file];
-    if (file != self->file || self->input.fd == -1) {
-        lx__input_close(&self->input);
-        self->file = file;
-        status = open_file(self, error);
-    }
+    if (file != self->file || self->input.fd == -1)
+        status = open_again(self, file, error);
     if (status == LX_OK)
         status = lx__input_seek(&self->input, offset, error);
     lx__input_expect(&self->input, range.ahead);
@@ -172,10 +177,8 @@ static lx_status go_on(lx_recordio_reader *self, lx_error *error)
         return LX_END;
     if (self->input.size != 0 || split->starts[self->file + 1] >= self->range.end)
         return enter_next_range(self, error);
-    lx__input_close(&self->input);
-    self->file++;
     self->after_record = false;
-    return open_file(self, error);
+    return open_again(self, self->file + 1, error);
 }
 
 static lx_status check_part(const char *const *paths, const char *const *indexes, size_t count,
