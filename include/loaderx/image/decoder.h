@@ -34,8 +34,7 @@ LX_BEGIN_DECLS
  * name the position in the file up to which the decoder had read.
  *
  * Besides the caller's pixels, a decoder needs the memory of a few rows, and for
- * - a progressive JPEG, two bytes for each sample of the whole image, so up to 6 for each pixel of a
- *   colour image;
+ * - a progressive JPEG, two bytes for each sample of the whole image, up to 8 for each pixel;
  * - an interlaced PNG, the rows of the region in their whole width;
  * - a WebP image, about 4 bytes for each pixel of the whole image if it is lossless, and 3 for each
  *   pixel of the region.
@@ -153,16 +152,16 @@ LX_API lx_status lx_image_decoder_open(lx_image_decoder *decoder, const void *by
  * @param[in]  decoder  The decoder.
  * @param[in]  region   The region, in pixels of the image as @c info describes it: upright and
  *                      scaled; NULL: all of it.
- * @param[out] pixels   Receives the pixels, as in ::lx_image; after a failure, some of them may have
- *                      been written.
+ * @param[out] pixels   Receives the pixels, as in ::lx_image; after a failure, some of them may
+ *                      have been written.
  * @param[in]  stride   The distance in bytes from one row to the next, at least the bytes of a row.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The pixels are complete.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL, the region is empty or not within the image, or
  *                             @p stride is too small.
- * @retval LX_ERR_STATE        No image is open: none was opened, opening it failed, or an option was
- *                             set since then.
+ * @retval LX_ERR_STATE        No image is open: none was opened, opening it failed, or an option
+ *                             was set since then.
  * @retval LX_ERR_CORRUPT      The image is damaged, or the file ends too early.
  * @retval LX_ERR_UNSUPPORTED  The image cannot be decoded.
  * @retval LX_ERR_LIMIT        It is a JPEG with more than #LX_MAX_JPEG_SCANS scans.

@@ -10,7 +10,7 @@
 
 static lx_error error = LX_ERROR_INIT;
 
-/** Decodes a region, or all of the image if it is NULL, into memory that is released with free(). */
+/** Decodes a region, or all of the image if it is NULL; release the pixels with free(). */
 static uint8_t *decode(lx_image_decoder *decoder, const struct picture *picture,
                        const lx_image_region *region, uint32_t channels, lx_image_info *info)
 {
