@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <loaderx/progress.h>
+#include <loaderx/source.h>
 #include <loaderx/status.h>
 
 LX_BEGIN_DECLS
@@ -458,6 +459,42 @@ LX_API float lx_recordio_label_get(const lx_recordio_label *label, uint32_t posi
  * members @c data and @c size are not used.
  */
 LX_API void lx_recordio_label_write(const lx_recordio_label *label, void *out);
+
+/** @} */
+
+/**
+ * @defgroup lx_source_open_recordio RecordIO files as sources of loaders
+ * @see lx_loader, lx_recordio_index, lx_source_new_images(), loaderx(7)
+ * @{
+ */
+
+/**
+ * Opens a RecordIO file as a source: record i is the one in line i of the index. The file is mapped
+ * into memory, so it must not be truncated while it is read.
+ *
+ * With MXNet's header, the columns are "label" (#LX_FLOAT32; several labels are an array of
+ * @p label_width numbers), "id" (#LX_UINT64) and "image" (#LX_IMAGE, the rest of the record). If
+ * records have no header, the only column is "data" (#LX_BYTES).
+ *
+ * A damaged record fails with #LX_ERR_CORRUPT when it is read, and so does one that has another
+ * number of labels: the ::lx_damage_policy of a loader applies. Sources of several files can be
+ * combined with lx_source_new_concat().
+ *
+ * @param[in]  records      The file.
+ * @param[in]  index        Its index, as lx_recordio_writer_create() or the command `loaderx
+ *                          recordio index` makes it.
+ * @param[in]  label_width  The number of labels in the header of each record; 0: records have no
+ *                          header.
+ * @param[out] source       Receives the source; release it with lx_source_unref().
+ * @param[out] error        Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The source was opened.
+ * @retval LX_ERR_MISMATCH  The index has records beyond the end of the file.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @return Otherwise, any status that lx_recordio_index_open() returns.
+ */
+LX_API lx_status lx_source_open_recordio(const char *records, const char *index,
+                                         uint32_t label_width, lx_source **source, lx_error *error);
 
 /** @} */
 

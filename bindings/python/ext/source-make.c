@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include <loaderx/recordio.h>
+
 static PyObject *source_open(PyObject *module, PyObject *argument)
 {
     lx_error error = LX_ERROR_INIT;
@@ -198,6 +200,28 @@ static PyObject *source_flat(PyObject *module, PyObject *args)
     return result;
 }
 
+static PyObject *source_recordio(PyObject *module, PyObject *args)
+{
+    PyObject *records_argument, *index_argument, *records = NULL, *index = NULL, *result = NULL;
+    unsigned label_width;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOI", &records_argument, &index_argument, &label_width))
+        return NULL;
+    records = lxpy_path(records_argument, "path");
+    index = records != NULL ? lxpy_path(index_argument, "index") : NULL;
+    lxpy_source *self = index != NULL ? lxpy_source_alloc(module) : NULL;
+    if (self != NULL) {
+        lx_status status;
+        const char *names[] = {PyBytes_AS_STRING(records), PyBytes_AS_STRING(index)};
+        LXPY_WITHOUT_GIL(status = lx_source_open_recordio(names[0], names[1], label_width,
+                                                          &self->handle, &error));
+        result = lxpy_source_finish(self, status, &error);
+    }
+    Py_XDECREF(records);
+    Py_XDECREF(index);
+    return result;
+}
+
 static PyMethodDef functions[] = {
     {"source_open", source_open, METH_O, "source_open(path)"},
     {"source_dataset", source_dataset, METH_O, "source_dataset(dataset)"},
@@ -208,6 +232,7 @@ static PyMethodDef functions[] = {
     {"source_null", source_null, METH_O, "source_null(source)"},
     {"source_flat", source_flat, METH_VARARGS,
      "source_flat(path, (name, dtype, shape, compress), offset)"},
+    {"source_recordio", source_recordio, METH_VARARGS, "source_recordio(path, index, label_width)"},
     {NULL},
 };
 

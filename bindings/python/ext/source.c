@@ -150,6 +150,8 @@ static PyMethodDef source_methods[] = {
      "Return a dict of arrays: records of the named columns, or of all columns if `fields` is\n"
      "None. For each column with missing values, add a mask of the values that are present to the\n"
      "dict `lacking`, under the name of the column."},
+    {"gather_bytes", lxpy_source_gather_bytes, METH_VARARGS,
+     "gather_bytes(indices, name)\n--\n\nReturn byte strings as a list."},
     {"_save", source_save, METH_NOARGS, NULL},
     {"_match", source_match, METH_VARARGS, NULL},
     {NULL},

@@ -37,6 +37,9 @@ PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *erro
 /* source-gather.c */
 PyObject *lxpy_source_gather(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
+/* source-bytes.c */
+PyObject *lxpy_source_gather_bytes(PyObject *self, PyObject *args);
+
 /** Creates a source from callbacks; on failure, @p user is not released. */
 lx_status lxpy_source_of_functions(lx_fill_function fill, lx_release_function release, void *user,
                                    uint64_t length, const lx_column_info *columns, size_t count,

@@ -16,8 +16,10 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
+from .sources.recordio import RecordIODataset
 
-__all__ = ['IRHeader', 'InputSplit', 'MXIndexedRecordIO', 'MXRecordIO', 'pack', 'unpack']
+__all__ = ['IRHeader', 'InputSplit', 'MXIndexedRecordIO', 'MXRecordIO', 'RecordIODataset', 'pack',
+           'unpack']
 
 _Path = Union[str, 'os.PathLike[str]']
 

@@ -191,3 +191,25 @@ def test_other_errors(photos):
         images.ImageDataset(photos, TRAIN, field='picture')
     with pytest.raises(TypeError, match='steps of loaderx.images'):
         images.ImageDataset(photos, ['resize'])
+
+
+def test_other_fields_may_vary_in_length(tmp_path):
+    path = tmp_path / 'captions'
+    with lx.create(path, {'image': lx.Field('image'), 'text': lx.Field('str')}) as writer:
+        writer.extend({'image': [PNG] * 3, 'text': ['a', '', 'ccc']})
+    dataset = images.ImageDataset(path, [images.Resize((2, 2))])
+    assert dataset[2]['text'] == 'ccc' and dataset['text'][:] == ['a', '', 'ccc']
+    batch = next(lx.Loader(dataset, batch_size=3, ragged='list'))
+    assert batch['text'] == ['a', '', 'ccc'] and batch['image'].shape == (3, 3, 2, 2)
+
+
+def test_records_of_mxnet_become_tensors(tmp_path):
+    from loaderx import recordio
+    path = str(tmp_path / 'a.rec')
+    with recordio.MXIndexedRecordIO(path[:-3] + 'idx', path, 'w') as file:
+        for i in range(7):
+            file.write_idx(i, recordio.pack((0, i, i, 0), PNG))
+    dataset = images.ImageDataset(recordio.RecordIODataset(path), [images.Resize((2, 2))])
+    batch = next(lx.Loader(dataset, batch_size=7))
+    assert batch['label'].tolist() == list(range(7)) and batch['image'].shape == (7, 3, 2, 2)
+    assert batch['image'][:, 0].min() == 255

@@ -394,3 +394,65 @@ def test_pack():
     with pytest.raises(ValueError, match='2 labels follow'):
         unpack(struct.pack('<IfQQ', 2, 0, 0, 0) + bytes(7))
     assert set(recordio.__all__) <= set(dir(recordio))
+
+
+# ---- datasets
+
+
+@pytest.fixture
+def packed(tmp_path):
+    """A file of 20 records with MXNet's header, some of which contain the magic number."""
+    path = tmp_path / 'a.rec'
+    with recordio.MXIndexedRecordIO(str(tmp_path / 'a.idx'), str(path), 'w') as file:
+        for i in range(20):
+            data = b'\x0a\x23\xd7\xce' * (i % 3) + b'%d' % i * i
+            file.write_idx(i, recordio.pack(recordio.IRHeader(0, i * 0.5, 100 + i, 0), data))
+    return path
+
+
+def test_a_dataset_reads_records_in_any_order(packed):
+    dataset = recordio.RecordIODataset(packed)
+    assert len(dataset) == 20 and list(dataset.fields) == ['label', 'id', 'image']
+    record = dataset[7]
+    assert record['image'] == b'\x0a\x23\xd7\xce' + b'7' * 7 and record['id'] == 107
+    assert record['label'] == np.float32(3.5)
+    seen = {}
+    for batch in lx.Loader(dataset, batch_size=6, order=lx.Shuffle(seed=1)):
+        for number, label, image in zip(batch['id'], batch['label'], batch['image']):
+            seen[int(number)] = float(label), bytes(image)
+    assert seen == {100 + i: (i * 0.5, dataset[i]['image']) for i in range(20)}
+
+
+def test_a_dataset_of_plain_records(packed):
+    dataset = recordio.RecordIODataset(packed, label_width=0)
+    with recordio.MXRecordIO(str(packed), 'r') as file:
+        for i in range(20):
+            assert dataset[i] == file.read()
+    both = dataset + dataset
+    assert both[21] == dataset[1] and len(pickle.loads(pickle.dumps(dataset))) == 20
+
+
+def test_several_labels(tmp_path):
+    path = str(tmp_path / 'b.rec')
+    with recordio.MXIndexedRecordIO(path[:-3] + 'idx', path, 'w') as file:
+        for i in range(4):
+            file.write_idx(i, recordio.pack((2, [i, -i], i, 0), b'x'))
+    dataset = recordio.RecordIODataset(path, label_width=2)
+    assert dataset[:]['label'].tolist() == [[i, -i] for i in range(4)]
+    with pytest.raises(lx.CorruptError, match='record 0.*2 labels, but the label width is 3'):
+        recordio.RecordIODataset(path, label_width=3)[0]
+
+
+def test_a_dataset_needs_its_index(packed, tmp_path):
+    (tmp_path / 'a.idx').unlink()
+    with pytest.raises(FileNotFoundError, match='a.idx'):
+        recordio.RecordIODataset(packed)
+    assert len(recordio.RecordIODataset(packed, write_index(tmp_path, b'0\t0\n'))) == 1
+    with pytest.raises(ValueError, match='make the index again'):
+        recordio.RecordIODataset(packed, write_index(tmp_path, b'0\t4000000\n'))
+
+
+def write_index(folder, text):
+    path = folder / 'other.idx'
+    path.write_bytes(text)
+    return path

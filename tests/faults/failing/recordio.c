@@ -2,6 +2,7 @@
 /* Scenarios of RecordIO files: writing, appending and reading. */
 #include "scenario.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <loaderx/recordio.h>
@@ -98,6 +99,23 @@ static void read_all(struct run *run, const struct names *names, uint64_t writte
     lx_recordio_reader_close(reader);
 }
 
+/** Reads the last record through a source. */
+static void read_source(struct run *run, const struct names *names)
+{
+    lx_source *source;
+    if (!TRY(run, lx_source_open_recordio(names->records, names->index, 0, &source, &run->error)))
+        return;
+    uint64_t last = lx_source_get_length(source) - 1, offsets[2];
+    if (TRY(run, lx_source_get_sizes(source, 0, &last, 1, offsets, &run->error))) {
+        uint8_t *out = malloc((size_t)offsets[1] + 1);
+        if (TRY(run, lx_source_fill_bytes(source, 0, &last, 1, offsets, out, &run->error)) &&
+            (offsets[1] != RECORD - RECORDS + 1 || out[0] != 1 || out[8] != 5))
+            run_fail(run, "the last record is wrong");
+        free(out);
+    }
+    lx_source_unref(source);
+}
+
 static void write_and_read(struct run *run)
 {
     struct names names;
@@ -107,6 +125,8 @@ static void write_and_read(struct run *run)
     uint64_t written = write_all(run, &names);
     if (written != UINT64_MAX)
         read_all(run, &names, written);
+    if (written != UINT64_MAX)
+        read_source(run, &names);
     unlink(names.records);
     unlink(names.index);
     unlink(names.copy);

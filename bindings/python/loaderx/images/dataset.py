@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, Sequence, Tuple
+from typing import Any, Dict, Iterable, Sequence, Tuple
+
+import numpy as np
 
 from .._check import natural
 from .._images import Transform
+from ..sources.concat import Parted, readable
 from ..sources.records import Records
 from ..sources.source import core_of
 from .steps import Normalize, Step, set_tensor
@@ -26,7 +29,7 @@ def _checked(steps: Sequence[Step]) -> Tuple[Step, ...]:
     return made
 
 
-class ImageDataset(Records):
+class ImageDataset(Parted):
     """A dataset whose images are decoded and augmented while they are read.
 
     The threads of a `Loader` do the work, and write into the batch. Random choices depend only on
@@ -77,6 +80,7 @@ class ImageDataset(Records):
     """
 
     dataset: Any
+    _part: Any = None    # the dataset, for reading fields that vary in length
 
     def __init__(self, dataset: Any, steps: Sequence[Step], *, field: str = 'image', seed: int = 0,
                  mode: str = 'RGB', dtype: Any = None, layout: str = 'CHW') -> None:
@@ -92,6 +96,17 @@ class ImageDataset(Records):
         core, _ = core_of(dataset, 'dataset')
         self._source = transform.apply(core, field)
         self._nameless = False
+
+    def _parts_of(self, places: Any) -> Iterable[Tuple[Any, Any, Any]]:
+        if self._part is None:
+            self._part = readable(self.dataset)
+        yield self._part, np.arange(len(places)), places
+
+    def _sizes(self, name: str, key: Any) -> Any:
+        sizes = super()._sizes(name, key)
+        if name != self._more['field']:
+            return sizes
+        return np.where(sizes >= 0, Records._sizes(self, name, key), -1)    # those of tensors
 
     def _recipe(self) -> Any:
         return functools.partial(ImageDataset, **self._more), (self.dataset, self._steps)

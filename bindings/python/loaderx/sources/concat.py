@@ -15,7 +15,7 @@ from .dataset import Dataset
 from .records import Concatenable, Records
 from .source import core_of
 
-__all__ = ['ConcatDataset', 'SubsetDataset']
+__all__ = ['ConcatDataset', 'Parted', 'SubsetDataset', 'readable']
 
 _Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
 
@@ -25,14 +25,14 @@ def _kept(part: Any) -> Any:
     return dict(part) if isinstance(part, Mapping) else part
 
 
-def _readable(part: Any) -> Any:
+def readable(part: Any) -> Any:
     """Return a dataset from which any field can be read; if `part` is a path to one, open it."""
     if isinstance(part, (str, bytes, os.PathLike)) and os.path.isdir(part):
         return Dataset(part)
     return getattr(part, '_dataset', part)    # that of an ARDataset
 
 
-class _Parted(Records):
+class Parted(Records):
     """A dataset whose records are those of other datasets."""
 
     def _sizes(self, name: str, key: Any) -> _Places:
@@ -43,7 +43,7 @@ class _Parted(Records):
         return sizes
 
 
-class ConcatDataset(_Parted):
+class ConcatDataset(Parted):
     """The concatenation of datasets, whose records are indexed one dataset after another.
 
     Parameters
@@ -86,7 +86,7 @@ class ConcatDataset(_Parted):
 
     def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
         if self._parts is None:
-            self._parts = [_readable(one) for one in self.datasets]
+            self._parts = [readable(one) for one in self.datasets]
         numbers = np.searchsorted(self._ends, places, 'right')
         for number in np.unique(numbers).tolist():
             chosen = np.flatnonzero(numbers == number)
@@ -103,7 +103,7 @@ class ConcatDataset(_Parted):
 Concatenable._concatenate = ConcatDataset
 
 
-class SubsetDataset(_Parted):
+class SubsetDataset(Parted):
     """Selected records of a dataset, in any order; a record may occur more than once.
 
     Parameters
@@ -135,7 +135,7 @@ class SubsetDataset(_Parted):
     def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
         if self._part is None:
             length = core_of(self.dataset, 'dataset')[0].length
-            self._part = _readable(self.dataset), np.arange(length)[self._indices]
+            self._part = readable(self.dataset), np.arange(length)[self._indices]
         part, indices = self._part
         yield part, np.arange(len(places)), indices[places]
 
