@@ -191,6 +191,8 @@ def test_other_errors(photos):
         images.ImageDataset(photos, TRAIN, field='picture')
     with pytest.raises(TypeError, match='steps of loaderx.images'):
         images.ImageDataset(photos, ['resize'])
+    with pytest.raises(TypeError, match=r'pass \[CenterCrop\(3\)\]'):
+        images.ImageDataset(photos, images.CenterCrop(3))
 
 
 def test_other_fields_may_vary_in_length(tmp_path):

@@ -19,6 +19,8 @@ __all__ = ['ImageDataset']
 
 
 def _checked(steps: Sequence[Step]) -> Tuple[Step, ...]:
+    if isinstance(steps, Step):
+        raise TypeError(f'steps must be a list of steps: pass [{steps!r}]')
     made = tuple(steps)
     for step in made:
         if not isinstance(step, Step):

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Tensors of JPEG images for training, compared with Pillow, OpenCV and torch's DataLoader.
+
+    PYTHONPATH=... python3 tests/bench/bench-augment.py DIR [--json FILE]
+
+DIR is created if necessary, and keeps the files of photos.py for the next run; a tmpfs is best. All
+cases read the files from memory, decode them, cut a random part of .08 to 1 of the area, resize it
+to 224 x 224, mirror half of them, and normalize to float32, channels first, on two threads or
+processes. A case runs one epoch in its turn, and does nothing while the others run. OpenCV does not
+smooth while it shrinks, so it does less.
+"""
+
+import argparse
+import math
+import os
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import cv2
+import numpy as np
+import torch
+from PIL import Image
+from torch.utils import data
+
+import loaderx as lx
+import photos
+from loaderx import images
+from turns import Case, add_arguments, compare, new_report, write_report
+
+BATCH, SIDE, WORKERS = 64, 224, 2
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+SCALE = np.float32(1 / 255) / np.float32(STD)
+OFFSET = -np.float32(MEAN) / np.float32(STD)
+
+
+def choose_part(width, height):
+    """Return a random part, (left, top, width, height)."""
+    for _ in range(10):
+        area = width * height * random.uniform(0.08, 1)
+        ratio = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
+        w, h = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+        if 0 < w <= width and 0 < h <= height:
+            return random.randint(0, width - w), random.randint(0, height - h), w, h
+    return 0, 0, width, height
+
+
+def to_tensor(pixels):
+    """Mirror half of the images, and normalize."""
+    if random.random() < 0.5:
+        pixels = pixels[:, ::-1]
+    return np.ascontiguousarray((pixels * SCALE + OFFSET).transpose(2, 0, 1))
+
+
+def by_pillow(path):
+    image = Image.open(path).convert('RGB')
+    left, top, width, height = choose_part(*image.size)
+    part = image.crop((left, top, left + width, top + height))
+    return to_tensor(np.asarray(part.resize((SIDE, SIDE), Image.BILINEAR)))
+
+
+def by_opencv(path):
+    image = cv2.cvtColor(cv2.imread(path), cv2.COLOR_BGR2RGB)
+    left, top, width, height = choose_part(image.shape[1], image.shape[0])
+    return to_tensor(cv2.resize(image[top:top + height, left:left + width], (SIDE, SIDE)))
+
+
+class Files(data.Dataset):
+    """A dataset of torch that reads each file with a function."""
+
+    def __init__(self, paths, read):
+        self.paths, self.read = paths, read
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        return torch.from_numpy(self.read(self.paths[index]))
+
+
+def in_threads(paths, read):
+    """Return a function that reads an epoch with a pool of threads."""
+    pool = ThreadPoolExecutor(WORKERS)
+
+    def run():
+        order = random.sample(paths, len(paths))
+        for first in range(0, len(order), BATCH):
+            np.stack(list(pool.map(read, order[first:first + BATCH])))
+    return run
+
+
+def in_processes(paths, read):
+    """Return a function that reads an epoch with torch's DataLoader."""
+    loader = data.DataLoader(Files(paths, read), BATCH, shuffle=True, num_workers=WORKERS,
+                             persistent_workers=True)
+
+    def run():
+        for _ in loader:
+            pass
+    return run
+
+
+def by_loaderx(path, **more):
+    train = images.ImageDataset(path, [images.RandomResizedCrop(SIDE), images.Flip(),
+                                       images.Normalize(MEAN, STD)], seed=1)
+    loader = lx.Loader(train, batch_size=BATCH, order=lx.Shuffle(seed=1), threads=WORKERS, **more)
+
+    def run():
+        for _ in loader:
+            pass
+    return run
+
+
+def make_dataset(folder, paths):
+    path = os.path.join(folder, 'dataset')
+    if not os.path.exists(path):
+        with lx.create(path, {'image': lx.Field('image')}) as writer:
+            writer.extend({'image': [open(name, 'rb').read() for name in paths]})
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
+    add_arguments(parser)
+    arguments = parser.parse_args()
+    folder = os.path.join(arguments.folder, 'photos')
+    if not os.path.exists(folder):
+        photos.main(folder)
+    paths = sorted(os.path.join(folder, name) for name in os.listdir(folder))
+    cv2.setNumThreads(1)
+    torch.set_num_threads(1)
+    count = len(paths)
+    cases = [Case('OpenCV, threads', in_threads(paths, by_opencv), count),
+             Case('Pillow, threads', in_threads(paths, by_pillow), count),
+             Case('torch DataLoader, OpenCV', in_processes(paths, by_opencv), count),
+             Case('torch DataLoader, Pillow', in_processes(paths, by_pillow), count),
+             Case('loaderx', by_loaderx(make_dataset(arguments.folder, paths)), count),
+             Case('loaderx, out=torch',
+                  by_loaderx(make_dataset(arguments.folder, paths), out='torch'), count)]
+    report = new_report(arguments.rounds, arguments.folder, torch=torch.__version__,
+                        pillow=Image.__version__, opencv=cv2.__version__)
+    compare(report, f'epochs of {count} JPEG images of 500 x 400', cases, arguments.rounds)
+    if arguments.json:
+        write_report(report, arguments.json)
+
+
+if __name__ == '__main__':
+    main()
