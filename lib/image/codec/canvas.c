@@ -45,7 +45,11 @@ void lx__canvas_init(lx__canvas *canvas, const lx_image_region *region, uint32_t
         corner += down * (ptrdiff_t)(stored.height - 1);
         down = -down;
     }
-    *canvas = (lx__canvas){stored, corner, across, down, pixels->channels};
+    *canvas = (lx__canvas){.region = stored,
+                           .corner = corner,
+                           .across = across,
+                           .down = down,
+                           .channels = pixels->channels};
 }
 
 /** The grey of a colour, as libjpeg and Pillow compute it. */
@@ -56,6 +60,10 @@ static uint8_t grey_of(const uint8_t *rgb)
 
 void lx__canvas_put(const lx__canvas *canvas, uint32_t y, const uint8_t *row, uint32_t channels)
 {
+    if (canvas->put != NULL) {
+        canvas->put(canvas->user, row);
+        return;
+    }
     uint32_t width = canvas->region.width;
     uint8_t *to = canvas->corner + (ptrdiff_t)(y - canvas->region.top) * canvas->down;
     if (channels != canvas->channels) {

@@ -13,12 +13,17 @@
 
 #include <loaderx/image/format.h>
 
+/** Receives the pixels of a row. */
+typedef void (*lx__row_function)(void *user, const uint8_t *row);
+
 typedef struct lx__canvas {
     lx_image_region region; /**< What to decode, in the stored image. */
     uint8_t *corner;        /**< Where the first pixel of its first row goes. */
     ptrdiff_t across;       /**< The distance in bytes from there to the next pixel of the row. */
     ptrdiff_t down;         /**< The distance to the first pixel of the next row. */
     uint32_t channels;      /**< Of a pixel: 1 or 3. */
+    lx__row_function put;   /**< Receives the rows instead; then the members before are not used. */
+    void *user;
 } lx__canvas;
 
 /** Whether an image in this orientation is stored with rows and columns exchanged. */
@@ -38,7 +43,7 @@ void lx__canvas_init(lx__canvas *canvas, const lx_image_region *region, uint32_t
                      uint32_t height, uint32_t orientation, const lx_image *pixels);
 
 /**
- * Writes a stored row.
+ * Writes a stored row. Codecs write each row of the region once, in order.
  *
  * @param[in] canvas    The canvas.
  * @param[in] y         The row in the stored image, which must be within the region.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <loaderx/image/decoder.h>
+#include "image/codec/decoder.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -191,6 +191,18 @@ static lx_status refresh(lx_image_decoder *decoder, lx_error *error)
     return status;
 }
 
+static lx_status read_to(lx_image_decoder *decoder, const lx__canvas *canvas, lx_error *error)
+{
+    lx_image_format format = decoder->info.format;
+    lx_status status = refresh(decoder, error);
+    if (status != LX_OK)
+        return status;
+    decoder->fresh = false;
+    status = classes[format]->read(decoder->codecs[format], &decoder->input, canvas, error);
+    classes[format]->close(decoder->codecs[format]);
+    return status;
+}
+
 lx_status lx_image_decoder_read(lx_image_decoder *decoder, const lx_image_region *region,
                                 void *pixels, size_t stride, lx_error *error)
 {
@@ -204,17 +216,24 @@ lx_status lx_image_decoder_read(lx_image_decoder *decoder, const lx_image_region
     if (region == NULL)
         region = &all;
     lx_status status = check_target(decoder, region, stride, error);
-    if (status == LX_OK)
-        status = refresh(decoder, error);
     if (status != LX_OK)
         return status;
     lx__canvas canvas;
     lx_image to = {pixels, stride, region->width, region->height, decoder->input.channels};
     lx__canvas_init(&canvas, region, info->width, info->height,
                     decoder->upright ? info->orientation : 1, &to);
-    decoder->fresh = false;
-    void *codec = decoder->codecs[info->format];
-    status = classes[info->format]->read(codec, &decoder->input, &canvas, error);
-    classes[info->format]->close(codec);
-    return status;
+    return read_to(decoder, &canvas, error);
+}
+
+bool lx__decoder_has_rows(const lx_image_decoder *decoder)
+{
+    /* Grey may have to be made of colours. */
+    return decoder->input.channels == 3 && (!decoder->upright || decoder->info.orientation == 1);
+}
+
+lx_status lx__decoder_read_rows(lx_image_decoder *decoder, const lx_image_region *region,
+                                lx__row_function put, void *user, lx_error *error)
+{
+    const lx__canvas canvas = {.region = *region, .channels = 3, .put = put, .user = user};
+    return read_to(decoder, &canvas, error);
 }

@@ -3,6 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "image/codec/decoder.h"
+#include "image/pixel/resize.h"
 
 lx_status lx__picture_init(lx__picture *picture, uint32_t channels, lx_error *error)
 {
@@ -101,18 +103,37 @@ void lx__picture_mirror(lx__picture *picture)
     picture->mirrored = !picture->mirrored;
 }
 
+static void put_row(void *user, const uint8_t *row)
+{
+    lx__resizer_put(user, row);
+}
+
+/** Resizes to @p room what is not decoded yet. */
+static lx_status decode_resized(lx__picture *picture, lx_image_filter filter, const lx_image *room,
+                                lx_error *error)
+{
+    const lx_image_region *region = &picture->region;
+    lx_status status = lx__resizer_begin(picture->resizer, region->width, region->height, NULL,
+                                         filter, true, room, error);
+    return status == LX_OK
+               ? lx__decoder_read_rows(picture->decoder, region, put_row, picture->resizer, error)
+               : status;
+}
+
 lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t height,
                              lx_image_filter filter, lx_error *error)
 {
     lx_image room;
     if (width == picture->width && height == picture->height)
         return LX_OK;
-    lx_status status = lx__picture_decode(picture, error);
+    bool by_rows = !picture->decoded && lx__decoder_has_rows(picture->decoder);
+    lx_status status = by_rows ? LX_OK : lx__picture_decode(picture, error);
     if (status == LX_OK)
         status = make_room(picture, width, height, &room, error);
     if (status == LX_OK)
-        status = lx_image_resizer_resize(picture->resizer, &picture->pixels, NULL, filter, true,
-                                         &room, error);
+        status = by_rows ? decode_resized(picture, filter, &room, error)
+                         : lx_image_resizer_resize(picture->resizer, &picture->pixels, NULL, filter,
+                                                   true, &room, error);
     if (status == LX_OK)
         use(picture, &room);
     return status;
