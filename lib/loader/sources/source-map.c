@@ -231,13 +231,21 @@ static bool has_missing_inputs(const lx_source *source)
     return i < m->input_count;
 }
 
-static lx_status is_present(lx_source *source, uint64_t index, uint8_t *present, lx_error *error)
+/** Finds out which records have all inputs; sets the bytes of the others to 0. */
+static lx_status mark_inputs(lx_source *source, const uint64_t *indices, size_t count,
+                             uint8_t *present, lx_error *error)
 {
     const mapping *m = mapping_of(source);
-    lx_status status = LX_OK;
-    *present = 1;
-    for (size_t i = 0; status == LX_OK && *present && i < m->input_count; i++)
-        status = lx__source_mark_present(part_of(source), m->inputs[i], &index, 1, present, error);
+    lx_source *part = part_of(source);
+    uint8_t marks[LX__SOURCE_BLOCK];
+    lx_status status = lx__source_mark_present(part, m->inputs[0], indices, count, present, error);
+    for (size_t i = 1; status == LX_OK && i < m->input_count; i++)
+        for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
+            here = count - at < LX__SOURCE_BLOCK ? count - at : LX__SOURCE_BLOCK;
+            status = lx__source_mark_present(part, m->inputs[i], indices + at, here, marks, error);
+            for (size_t k = 0; status == LX_OK && k < here; k++)
+                present[at + k] &= marks[k];
+        }
     return status;
 }
 
@@ -259,7 +267,7 @@ static lx_status map_block(lx_source *source, workspace *w, lx_samples *samples,
     bool one_by_one = has_missing_inputs(source);
     samples->count = one_by_one ? 1 : samples->count < BLOCK ? samples->count : BLOCK;
     if (one_by_one)
-        status = is_present(source, samples->indices[0], &present, error);
+        status = mark_inputs(source, samples->indices, 1, &present, error);
     if (status == LX_OK && !present)
         fill_zeros(source, w->outputs);
     if (status != LX_OK || !present)
@@ -339,13 +347,9 @@ static lx_status mark_present(lx_source *source, size_t column, const uint64_t *
                               size_t count, uint8_t *present, lx_error *error)
 {
     const mapping *m = mapping_of(source);
-    lx_status status = LX_OK;
-    if (column < m->passed_count)
-        return lx__source_mark_present(part_of(source), m->passed[column], indices, count, present,
-                                       error);
-    for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = is_present(source, indices[i], &present[i], error);
-    return status;
+    return column < m->passed_count ? lx__source_mark_present(part_of(source), m->passed[column],
+                                                              indices, count, present, error)
+                                    : mark_inputs(source, indices, count, present, error);
 }
 
 /** Returns, for each column of the part, whether it is read for the map's columns in @p wanted. The

@@ -332,6 +332,49 @@ START_TEST(reads_inputs_that_vary_in_size_or_are_missing)
 }
 END_TEST
 
+/* A record needs all inputs; more records than are marked at a time. */
+START_TEST(records_without_one_of_the_inputs_are_missing)
+{
+    enum { LENGTH = 700 };
+    static const char *const inputs[] = {"a", "b"};
+    static const lx_column_info column = {
+        .name = "sum", .dtype = LX_UINT64, .ndim = 1, .shape = three};
+    static uint64_t indices[LENGTH], got[LENGTH][3];
+    static uint8_t marks[LENGTH], *present[] = {marks};
+    struct user user = {0};
+    lx_source_options options = {.map = describe_text, .user = &user};
+    lx_error error = LX_ERROR_INIT;
+    lx_source *part, *source;
+    lx_writer *writer;
+    char *scratch = scratch_make();
+    lx_schema *schema = lx_schema_new();
+    for (int i = 0; i < 2; i++)
+        unit_ok(
+            lx_schema_add_field(schema, inputs[i], LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
+    lx_schema_free(schema);
+    for (uint64_t i = 0; i < LENGTH; i++) {
+        const lx_value values[] = {{"x", i % 5 == 1 ? LX_NONE : 1},
+                                   {"y", i % 3 == 1 ? LX_NONE : 1}};
+        unit_ok(lx_writer_append(writer, values, 2, NULL, &error));
+        indices[i] = LENGTH - 1 - i;
+    }
+    unit_ok(lx_writer_close(writer, &error));
+    unit_ok(lx_source_open("d", NULL, &part, &error));
+    unit_ok(lx_source_new_map(part, inputs, 2, &column, 1, &options, &source, &error));
+    lx_source_unref(part);
+    unit_ok(lx_source_fill_present(source, indices, LENGTH, &(lx_target){got, sizeof got[0]},
+                                   present, &error));
+    for (uint64_t i = 0; i < LENGTH; i++) {
+        uint64_t there = indices[i] % 5 != 1 && indices[i] % 3 != 1;
+        ck_assert_uint_eq(marks[i], there);
+        ck_assert_uint_eq(got[i][2], there); /* the function was called, or zeros were written */
+    }
+    lx_source_unref(source);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /* A call receives at most 16 MiB, unless one sample has more. */
 START_TEST(bounds_the_memory_of_inputs)
 {
@@ -502,5 +545,6 @@ END_TEST
 
 UNIT_MAIN("loader/sources/source-map", computes_columns, passes_places_on,
           passes_places_through_other_sources, reads_inputs_that_vary_in_size_or_are_missing,
-          bounds_the_memory_of_inputs, damaged_inputs_follow_the_policy, failures_name_the_record,
-          states_distinguish_maps, rejects_invalid_arguments, survives_failing_allocations)
+          records_without_one_of_the_inputs_are_missing, bounds_the_memory_of_inputs,
+          damaged_inputs_follow_the_policy, failures_name_the_record, states_distinguish_maps,
+          rejects_invalid_arguments, survives_failing_allocations)
