@@ -141,6 +141,11 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+void lx__recordio_sort_offsets(uint64_t *offsets, size_t count)
+{
+    qsort(offsets, count, sizeof *offsets, compare);
+}
+
 lx_status lx__recordio_load_offsets(const char *path, uint64_t **offsets, size_t *count,
                                     lx_error *error)
 {
@@ -155,6 +160,6 @@ lx_status lx__recordio_load_offsets(const char *path, uint64_t **offsets, size_t
     lx_recordio_index_free(index);
     if (*offsets == NULL)
         return lx__fail_memory(error, "an index");
-    qsort(*offsets, *count, sizeof **offsets, compare);
+    lx__recordio_sort_offsets(*offsets, *count);
     return LX_OK;
 }

@@ -169,7 +169,7 @@ static bool is_between_ranges(const lx_recordio_reader *self)
            (self->input.fd == -1 || (self->split.records != NULL && self->after_record));
 }
 
-/** Goes on at the end of a file or of a range, or returns LX_END. */
+/** Moves from the end of a file or of a range to what follows; returns LX_END if nothing does. */
 static lx_status go_on(lx_recordio_reader *self, lx_error *error)
 {
     const lx__split *split = &self->split;

@@ -2,7 +2,6 @@
 /* A source over the records of a RecordIO file, which its index lists. */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <loaderx/recordio.h>
@@ -235,12 +234,6 @@ static const lx__source_class class = {.kind = "recordio",
 
 /* ---- constructor */
 
-static int compare_offsets(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static lx_status load_offsets(recordio_source *self, const lx_recordio_index *index,
                               lx_error *error)
 {
@@ -256,7 +249,7 @@ static lx_status load_offsets(recordio_source *self, const lx_recordio_index *in
         return status;
     }
     memcpy(self->sorted, self->offsets, (size_t)self->source.length * sizeof *self->offsets);
-    qsort(self->sorted, (size_t)self->source.length, sizeof *self->sorted, compare_offsets);
+    lx__recordio_sort_offsets(self->sorted, (size_t)self->source.length);
     return LX_OK;
 }
 
