@@ -152,6 +152,8 @@ static PyMethodDef source_methods[] = {
      "dict `lacking`, under the name of the column."},
     {"gather_bytes", lxpy_source_gather_bytes, METH_VARARGS,
      "gather_bytes(indices, name)\n--\n\nReturn byte strings as a list."},
+    {"get_offsets", lxpy_source_get_offsets, METH_VARARGS,
+     "get_offsets(indices, name)\n--\n\nReturn the offsets of byte strings, without reading them."},
     {"_save", source_save, METH_NOARGS, NULL},
     {"_match", source_match, METH_VARARGS, NULL},
     {NULL},

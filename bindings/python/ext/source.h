@@ -39,6 +39,7 @@ PyObject *lxpy_source_gather(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 /* source-bytes.c */
 PyObject *lxpy_source_gather_bytes(PyObject *self, PyObject *args);
+PyObject *lxpy_source_get_offsets(PyObject *self, PyObject *args);
 
 /** Creates a source from callbacks; on failure, @p user is not released. */
 lx_status lxpy_source_of_functions(lx_fill_function fill, lx_release_function release, void *user,

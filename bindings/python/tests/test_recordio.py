@@ -428,6 +428,7 @@ def test_a_dataset_of_plain_records(packed):
     with recordio.MXRecordIO(str(packed), 'r') as file:
         for i in range(20):
             assert dataset[i] == file.read()
+    assert dataset._sizes('data', [3, 0]).tolist() == [len(dataset[3]), len(dataset[0])]
     both = dataset + dataset
     assert both[21] == dataset[1] and len(pickle.loads(pickle.dumps(dataset))) == 20
 

@@ -66,8 +66,7 @@ class RecordIODataset(Records):
     def _sizes(self, name: str, key: Any) -> Any:
         if not self.fields[name].varies:
             return super()._sizes(name, key)
-        return np.array([len(value) for value in self._get_varying(name, self._places(key))],
-                        np.int64)
+        return np.diff(self._source.get_offsets(self._places(key), name).astype(np.int64))
 
     def _recipe(self) -> Any:
         return _open, (self.path, self._index, self._label_width)
