@@ -104,7 +104,7 @@ typedef lx_status (*lx_new_worker_function)(void *user, void **worker, lx_error 
 typedef void (*lx_free_worker_function)(void *worker, void *user);
 
 /**
- * Sets the functions that create and free the workers of a map. By default, there are none.
+ * Sets the functions that create and free the workers of a map. By default, a map has none.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.

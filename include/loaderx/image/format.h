@@ -60,8 +60,8 @@ typedef struct lx_image_region {
  */
 LX_API lx_image_format lx_image_format_find(const void *bytes, size_t size);
 
-/** Returns the name of a format in lower case, such as "jpeg"; NULL if @p format is none of the
- * list or is #LX_IMAGE_UNKNOWN. */
+/** Returns the name of a format in lower case, such as "jpeg"; NULL if @p format is
+ * #LX_IMAGE_UNKNOWN or a number that is not in the list. */
 LX_API const char *lx_image_format_get_name(lx_image_format format);
 
 /** @} */

@@ -55,9 +55,9 @@ typedef struct lx_image_tensorizer lx_image_tensorizer;
  * @param[out] tensorizer  Receives the tensorizer.
  * @param[out] error       Describes the failure; may be NULL.
  * @retval LX_OK               The tensorizer was created.
- * @retval LX_ERR_ARGUMENT     The layout or the number of channels is none of these; the divisor or
+ * @retval LX_ERR_ARGUMENT     The layout or the number of channels is not in the list; the divisor or
  *                             a deviation is out of range; a byte would become an infinite value.
- * @retval LX_ERR_UNSUPPORTED  The dtype is none of these.
+ * @retval LX_ERR_UNSUPPORTED  The dtype is not in the list.
  */
 LX_API lx_status lx_image_tensorizer_new(lx_dtype dtype, lx_image_layout layout, uint32_t channels,
                                          float divisor, const float *mean, const float *std,

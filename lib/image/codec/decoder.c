@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "image/codec/codec.h"
+#include "image/codec/image-codec.h"
 
 #define CODECS (LX_IMAGE_WEBP + 1)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "image/codec/codec.h"
+#include "image/codec/image-codec.h"
 
 #include <inttypes.h>
 

@@ -3,8 +3,8 @@
  * @file
  * @brief What a codec is: the part of the decoder that knows one format.
  */
-#ifndef LX_IMAGE_CODEC_CODEC_H
-#define LX_IMAGE_CODEC_CODEC_H
+#ifndef LX_IMAGE_CODEC_IMAGE_CODEC_H
+#define LX_IMAGE_CODEC_IMAGE_CODEC_H
 
 #include <loaderx/image/decoder.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* JPEG images, by libjpeg-turbo. */
-#include "image/codec/codec.h"
+#include "image/codec/image-codec.h"
 
 #include <setjmp.h>
 #include <stdio.h>

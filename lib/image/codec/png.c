@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* PNG images, by libpng. */
-#include "image/codec/codec.h"
+#include "image/codec/image-codec.h"
 
 #include <setjmp.h>
 #include <string.h>

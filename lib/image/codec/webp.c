@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* WebP images, by libwebp. */
-#include "image/codec/codec.h"
+#include "image/codec/image-codec.h"
 
 #include <inttypes.h>
 #include <string.h>
