@@ -9,6 +9,7 @@ performance-c.svg and performance-peers.svg. A comparison in which loaderx is no
 remark that says what the other does; remarks.py has them.
 """
 
+import collections
 import json
 import math
 import os
@@ -104,6 +105,18 @@ def groups_of(report, is_ours):
     return [Group(group, is_ours) for group in report['groups'] if group.get('cases')]
 
 
+def groups_of_c(*reports):
+    """Jobs that were done on two file systems are told apart by the name of the file system."""
+    times = collections.Counter(group['title'] for report in reports for group in report['groups'])
+    groups = []
+    for report in reports:
+        for group in groups_of(report, lambda name: name.startswith(OURS)):
+            if times[group.title] > 1:
+                group.title += f', {report["machine"]["file_system"]}'
+            groups.append(group)
+    return groups
+
+
 # ---- Markdown
 
 def fill(text):
@@ -159,15 +172,17 @@ def make_remarks(groups):
 
 
 def describe_machine(reports):
-    machine, loads = reports[0]['machine'], [report['machine']['load'] for report in reports]
+    machine = reports[0]['machine']
+    # `make bench-c` measures the disk directly after memory: that load is its own.
+    loads = [report['machine']['load'] for report in (reports[0], reports[-1])]
     busy = ('was idle otherwise' if max(loads) < .5 else
             'had other work, too, which shared the processors with both sides of a comparison')
     return fill(f'The machine: {machine["processors"]} processors ({machine["processor"]}, '
             f'{machine["architecture"]}), {machine["memory"] / 2**30:.0f} GiB of memory, '
             f'{machine["system"]} {machine["release"]}, files on '
             f'{" and ".join(dict.fromkeys(one["machine"]["file_system"] for one in reports))}. '
-            f'When the runs began, the load was '
-            f'{", ".join(f"{load:.1f}" for load in loads)}: the machine {busy}. The sources: '
+            f'When the two commands began, the load was '
+            f'{" and ".join(f"{load:.1f}" for load in loads)}: the machine {busy}. The sources: '
             f'{", ".join(dict.fromkeys(report["commit"] for report in reports))}.')
 
 
@@ -235,8 +250,7 @@ def main():
         sys.exit('usage: bench-page.py DIR')
     folder = sys.argv[1]
     reports = memory, disk, peers = [read_report(folder, name) for name in ('c', 'disk', 'peers')]
-    c_groups = [group for report in (memory, disk)
-                for group in groups_of(report, lambda name: name.startswith(OURS))]
+    c_groups = groups_of_c(memory, disk)
     peer_groups = groups_of(peers, lambda name: name == 'loaderx')
     c_table = make_table(c_groups, 'speed', lambda group, case:
                          show_ratio(case.speed / group.cases[0].speed))
