@@ -93,6 +93,33 @@ LX_API lx_status lx_source_open_flat(const char *path, const lx_column_info *col
                                      uint64_t offset, lx_source **source, lx_error *error);
 
 /**
+ * Creates a source whose records are files, such as the images of a folder. A file is open only
+ * while it is read, so reading a record takes several system calls: store many small files in a
+ * dataset instead, or pack them into a RecordIO file.
+ *
+ * @param[in]  folder  The folder; the source keeps its absolute path.
+ * @param[in]  names   The names of the files, relative to @p folder; the call copies them. Symbolic
+ *                     links are followed.
+ * @param[in]  count   The number of files.
+ * @param[in]  column  The only column: its name, and the dtype #LX_BYTES or #LX_IMAGE.
+ * @param[out] source  Receives the source; release it with lx_source_unref(). Reading a record
+ *                     returns #LX_ERR_NOT_FOUND if its file does not exist, and #LX_ERR_CORRUPT if
+ *                     it is not a regular file, has more than #LX_MAX_VALUE bytes, or changes
+ *                     during the call.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             The source was created. No file was opened yet.
+ * @retval LX_ERR_NOT_FOUND  The folder does not exist, or is not a folder.
+ * @retval LX_ERR_ARGUMENT   A name is empty or begins with a slash, @p column is invalid, or a
+ *                           pointer is NULL.
+ * @retval LX_ERR_IO         A system call failed; the error reports its errno.
+ * @retval LX_ERR_NOMEM      Out of memory.
+ */
+LX_API lx_status lx_source_open_files(const char *folder, const char *const *names, size_t count,
+                                      const lx_column_info *column, lx_source **source,
+                                      lx_error *error);
+
+/**
  * Creates a source that reads the current snapshot of an open dataset. The source opens its own
  * handle, so the caller may refresh or close @p dataset at any time.
  *

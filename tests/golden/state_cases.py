@@ -106,6 +106,12 @@ def array(kind, length, dtype, shape):
             'columns': [{'name': 'data', 'dtype': dtype, 'shape': shape}]}
 
 
+def files(names):
+    """The files of a folder."""
+    return {'kind': 'files', 'length': len(names), 'file_names': names,
+            'columns': [{'name': 'image', 'dtype': 'image', 'shape': []}]}
+
+
 def tokens(count, sequence, dtype):
     """Samples of tokens, the last of which is the first of the next."""
     return {'kind': 'tokens', 'length': (count - 1) // sequence,
@@ -145,6 +151,7 @@ def loaders():
     yield 'own', plain_own, [], shuffle_of(60, 42), 4 * 60 + 50
     yield 'npy', array('npy', 40, 'float32', [2]), [], shuffle_of(40, 42), 35
     yield 'flat', array('flat', 30, 'int16', [3, 2]), [], plain(30), 64
+    yield 'files', files([f'{i % 3}/{i}.jpg' for i in range(20)]), [], shuffle_of(20, 42), 53
     yield 'tokens', tokens(1000, 24, 'uint16'), [], shuffle_of(41, 42), 41 * 5 + 30
     yield ('field', of_field(DATASET, 'image', 0, 'uint8', IMAGE_LENGTHS, 24), [READ],
            shuffle_of((sum(IMAGE_LENGTHS) - 1) // 24, 42), 50)

@@ -222,6 +222,35 @@ static PyObject *source_recordio(PyObject *module, PyObject *args)
     return result;
 }
 
+/** Creates a source of images in files, whose names are a tuple of bytes. */
+static PyObject *source_files(PyObject *module, PyObject *args)
+{
+    static const lx_column_info image = {.name = "image", .dtype = LX_IMAGE};
+    PyObject *folder_argument, *names, *result = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO!", &folder_argument, &PyTuple_Type, &names))
+        return NULL;
+    size_t count = (size_t)PyTuple_GET_SIZE(names);
+    const char **texts = calloc(count + 1, sizeof *texts);
+    if (texts == NULL)
+        return PyErr_NoMemory();
+    bool taken = true;
+    for (size_t i = 0; taken && i < count; i++)
+        taken = (texts[i] = PyBytes_AsString(PyTuple_GET_ITEM(names, (Py_ssize_t)i))) != NULL;
+    PyObject *folder = taken ? lxpy_path(folder_argument, "folder") : NULL;
+    lxpy_source *self = folder != NULL ? lxpy_source_alloc(module) : NULL;
+    if (self != NULL) {
+        lx_status status;
+        const char *path = PyBytes_AS_STRING(folder);
+        LXPY_WITHOUT_GIL(
+            status = lx_source_open_files(path, texts, count, &image, &self->handle, &error));
+        result = lxpy_source_finish(self, status, &error);
+    }
+    Py_XDECREF(folder);
+    free(texts);
+    return result;
+}
+
 static PyMethodDef functions[] = {
     {"source_open", source_open, METH_O, "source_open(path)"},
     {"source_dataset", source_dataset, METH_O, "source_dataset(dataset)"},
@@ -230,6 +259,7 @@ static PyMethodDef functions[] = {
     {"source_concat", source_concat, METH_O, "source_concat(sources)"},
     {"source_subset", source_subset, METH_VARARGS, "source_subset(source, indices)"},
     {"source_null", source_null, METH_O, "source_null(source)"},
+    {"source_files", source_files, METH_VARARGS, "source_files(folder, names)"},
     {"source_flat", source_flat, METH_VARARGS,
      "source_flat(path, (name, dtype, shape, compress), offset)"},
     {"source_recordio", source_recordio, METH_VARARGS, "source_recordio(path, index, label_width)"},

@@ -390,6 +390,30 @@ static void fill(struct run *run)
     lx_dataset_close(dataset);
 }
 
+/** Reads the beginning of an .npy file as a file of a folder. */
+static void read_files(struct run *run, const char *path)
+{
+    static const lx_column_info column = {.name = "data", .dtype = LX_BYTES};
+    const uint64_t index = 1;
+    uint64_t offsets[2];
+    char folder[4300];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    *slash = '\0';
+    const char *const names[] = {"absent", slash + 1};
+    lx_source *source;
+    if (!TRY(run, lx_source_open_files(folder, names, 2, &column, &source, &run->error)))
+        return;
+    if (TRY(run, lx_source_get_sizes(source, 0, &index, 1, offsets, &run->error))) {
+        char *out = malloc((size_t)offsets[1]);
+        if (TRY(run, lx_source_fill_bytes(source, 0, &index, 1, offsets, out, &run->error)) &&
+            memcmp(out + 1, "NUMPY", 5) != 0)
+            run_fail(run, "a file of a folder is wrong");
+        free(out);
+    }
+    lx_source_unref(source);
+}
+
 static void fill_concat(struct run *run)
 {
     static const lx_column_info column = {.name = "byte", .dtype = LX_UINT8};
@@ -406,6 +430,7 @@ static void fill_concat(struct run *run)
     snprintf(name, sizeof name, "%s.npy", run->path);
     if (TRY(run, lx_source_open_flat(name, &column, 0, &source, &run->error)))
         lx_source_unref(source);
+    read_files(run, name);
 }
 
 /** The tokens 0, 1 .. of an array, followed by those of a file with an index. */

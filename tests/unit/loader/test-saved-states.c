@@ -4,6 +4,8 @@
 #include <loaderx/packing.h>
 #include <loaderx/tokens.h>
 
+#include <sys/stat.h>
+
 #include "../sampler/saved-states.h"
 #include "../scratch.h"
 #include "../zrecord/goldens.h"
@@ -70,6 +72,25 @@ static lx_source *array_of(const json_t *description)
         unit_ok(lx_source_open_flat("array.npy", &info, start, &source, &error));
     free(shape);
     ck_assert_int_eq(remove("array.npy"), 0);
+    return source;
+}
+
+/** Files of one byte. */
+static lx_source *files_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    const json_t *list = json_object_get(description, "file_names");
+    const char *names[32];
+    size_t count = json_array_size(list);
+    ck_assert_uint_le(count, 32);
+    for (size_t i = 0; i < count; i++) {
+        names[i] = json_string_value(json_array_get(list, i));
+        mkdir((char[]){names[i][0], '\0'}, 0700);
+        write_bytes(names[i], "", 1);
+    }
+    const lx_column_info info = {.name = "image", .dtype = LX_IMAGE};
+    unit_ok(lx_source_open_files(".", names, count, &info, &source, &error));
     return source;
 }
 
@@ -248,6 +269,8 @@ static lx_source *source_of(struct sources *sources, const json_t *description)
         return made_of(sources, description);
     if (strcmp(kind, "zrecord") == 0)
         return dataset_of(description);
+    if (strcmp(kind, "files") == 0)
+        return files_of(description);
     if (strcmp(kind, "tokens") == 0)
         return tokens_of(description);
     if (strcmp(kind, "packed") == 0 || strcmp(kind, "joined") == 0)
@@ -317,7 +340,7 @@ static void loads(const struct saved_state *kept)
 
 START_TEST(loads_states_of_version_1)
 {
-    saved_states_each("loaders", 14, loads);
+    saved_states_each("loaders", 15, loads);
 }
 END_TEST
 
@@ -343,7 +366,7 @@ static void is_written(const struct saved_state *kept)
 
 START_TEST(saves_the_states_of_version_1)
 {
-    saved_states_each("loaders", 14, is_written);
+    saved_states_each("loaders", 15, is_written);
 }
 END_TEST
 
@@ -375,7 +398,7 @@ static void is_of_the_null_ones(const struct saved_state *kept)
 
 START_TEST(ranks_without_data_have_the_same_states)
 {
-    saved_states_each("loaders", 14, is_of_the_null_ones);
+    saved_states_each("loaders", 15, is_of_the_null_ones);
 }
 END_TEST
 

@@ -41,6 +41,7 @@ END_TEST
 START_TEST(sources)
 {
     FAILS(lx_source, lx_source_open("absent", NULL, &made, NULL));
+    FAILS(lx_source, lx_source_open_files("absent", NULL, 0, NULL, &made, NULL));
     FAILS(lx_source, lx_source_open_flat("absent", NULL, 0, &made, NULL));
     FAILS(lx_source, lx_source_new_dataset(NULL, &made, NULL));
     FAILS(lx_source, lx_source_new(1, NULL, 0, NULL, &made, NULL));

@@ -22,12 +22,14 @@ except ImportError as error:
 
 from .dataset import ImageDataset
 from .decoding import MAX_PIXELS, ImageInfo, decode, info
+from .folder import ImageFolder
 from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize
 
 __all__ = [
     'CenterCrop',
     'Flip',
     'ImageDataset',
+    'ImageFolder',
     'ImageInfo',
     'MAX_PIXELS',
     'Normalize',

@@ -34,7 +34,7 @@ class RecordIODataset(Records):
 
     Raises
     ------
-    NotFoundError
+    FileNotFoundError
         The file or its index does not exist.
     CorruptError
         When it is read: a record is damaged, or has another number of labels.
