@@ -284,14 +284,15 @@ class InputSplit:
     ----------
     uri : str, path or sequence of paths
         The files. In a str, they are separated by ``;``. Of a folder, all files are taken, in the
-        order of their names, but not those whose names begin with a dot.
+        order of their names, but not those whose names begin with a dot, and not an index
+        ``a.idx`` if there is ``a.rec``.
     part_index, num_parts : int
         The part, and the number of parts.
     skip : bool
         Whether to pass over damage.
     index : str, path or sequence of paths, optional
-        The index of each file, in the same form as `uri`. Records that it does not have are not
-        read.
+        The index of each file, in the same form as `uri`; of a folder, not ``a.rec`` if there is
+        ``a.idx``. Records that it does not have are not read.
     shuffle : bool
         Whether to shuffle the part. Each `reset` begins another epoch, in another order.
     chunks : int, optional
@@ -344,7 +345,7 @@ class InputSplit:
         self._seed = natural('seed', seed)
         self.files: List[_Path] = _list_files(uri)
         part_index, num_parts = natural('part_index', part_index), natural('num_parts', num_parts)
-        indexes: Dict[str, Any] = {} if index is None else {'indexes': _list_files(index)}
+        indexes: Dict[str, Any] = {} if index is None else {'indexes': _list_files(index, '.idx')}
         self._reader = _core.RecordioReader(self.files, skip, part_index, num_parts, **indexes)
         self.epoch = 0
         self.reset(0)
@@ -370,8 +371,8 @@ class InputSplit:
         return places, size
 
 
-def _list_files(uri: Union[_Path, Iterable[_Path]]) -> List[_Path]:
-    """Return the files that a URI of dmlc-core names."""
+def _list_files(uri: Union[_Path, Iterable[_Path]], suffix: str = '.rec') -> List[_Path]:
+    """Return the files that a URI of dmlc-core names: files of records, or indexes."""
     if isinstance(uri, str):
         given: List[_Path] = [part for part in uri.split(';') if part]
     else:
@@ -384,11 +385,20 @@ def _list_files(uri: Union[_Path, Iterable[_Path]]) -> List[_Path]:
             raise ValueError(f'{scheme}:// is not supported, in {text!r}: use a file')
         text = rest if separator else text
         if os.path.isdir(text):
-            files += [entry.path for entry in sorted(os.scandir(text), key=lambda one: one.name)
-                      if entry.is_file() and not entry.name.startswith('.')]
+            files += _list_folder(text, suffix)
         else:
             files.append(text)
     return files
+
+
+def _list_folder(folder: str, suffix: str) -> List[_Path]:
+    """Return the files of a folder, but of a pair of records and index only that with `suffix`."""
+    with os.scandir(folder) as entries:
+        paths = {entry.name: entry.path for entry in entries
+                 if entry.is_file() and not entry.name.startswith('.')}
+    other = '.idx' if suffix == '.rec' else '.rec'
+    return [paths[name] for name in sorted(paths)
+            if not (name.endswith(other) and name[:-len(other)] + suffix in paths)]
 
 
 class IRHeader(NamedTuple):

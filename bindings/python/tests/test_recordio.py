@@ -319,6 +319,20 @@ def write_indexed(path, records):
             record.write_idx(key, data)
 
 
+def test_folders_with_indexes(tmp_path):
+    """An index is no data, and records are no index, unless they are alone."""
+    records = [b'%d' % i for i in range(20)]
+    write_indexed(tmp_path / 'a.rec', records[:9])
+    write_indexed(tmp_path / 'b.rec', records[9:])
+    assert list(InputSplit(tmp_path)) == records
+    both = InputSplit(tmp_path, index=tmp_path, shuffle=True)
+    assert [os.path.basename(path) for path in both.files] == ['a.rec', 'b.rec']
+    assert sorted(both) == sorted(records)
+    os.rename(tmp_path / 'b.rec', tmp_path / 'c.idx')
+    os.remove(tmp_path / 'b.idx')
+    assert list(InputSplit(tmp_path)) == records    # c.idx has no c.rec: it may be anything
+
+
 def test_shuffled_parts(tmp_path):
     """Every record is in one part once, in an order of the seed and the epoch."""
     records = [b'%d ' % i + bytes(i * 37 % 101) + MAGIC * (i % 3) for i in range(500)]
