@@ -19,7 +19,7 @@ from ._check import UINT64_MAX, boolean, natural
 from .sources.recordio import RecordIODataset
 
 __all__ = ['IRHeader', 'InputSplit', 'MXIndexedRecordIO', 'MXRecordIO', 'RecordIODataset', 'pack',
-           'unpack']
+           'pack_img', 'unpack', 'unpack_img']
 
 _Path = Union[str, 'os.PathLike[str]']
 
@@ -464,3 +464,97 @@ def unpack(s: bytes) -> Tuple[IRHeader, bytes]:
                          f'has only {len(s)} bytes')
     labels = np.frombuffer(s, '<f4', header.flag, _HEAD.size)
     return header._replace(label=labels), s[end:]
+
+
+def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = '.jpg') -> bytes:
+    """Return a record: a header, its labels, and an image, which is encoded.
+
+    It needs neither MXNet nor OpenCV, but libloaderx with images. As in MXNet, **colours are blue,
+    green and red**, the order of OpenCV. `loaderx.images`, Pillow and torchvision have red first:
+    pass ``img[..., ::-1]`` if `img` comes from them.
+
+    Parameters
+    ----------
+    header : IRHeader or sequence of its four members
+        See `pack`.
+    img : array of uint8
+        The pixels: grey, (height, width) or (height, width, 1), or colours, (height, width, 3).
+    quality : int
+        The quality of a JPEG, from 1 to 100. A PNG is lossless; for MXNet, this is the level of its
+        compression, which `pack_img` chooses itself.
+    img_fmt : {'.jpg', '.jpeg', '.png'}
+        The format of the image; upper case is allowed.
+
+    Raises
+    ------
+    ImportError
+        libloaderx was installed without images.
+
+    Examples
+    --------
+    >>> img = np.zeros((4, 6, 3), np.uint8)
+    >>> img[:, :, 0] = 255    # blue
+    >>> record = pack_img(IRHeader(0, 3.0, 17, 0), img, img_fmt='.png')
+    >>> header, same = unpack_img(record)
+    >>> header.label, np.array_equal(same, img)
+    (3.0, True)
+    """
+    from . import images
+    form = {'.JPG': 'jpeg', '.JPEG': 'jpeg', '.PNG': 'png'}.get(img_fmt.upper())
+    if form is None:
+        raise ValueError(f"img_fmt must be '.jpg', '.jpeg' or '.png', not {img_fmt!r}; "
+                         'loaderx.images.encode() and pack() make other records')
+    pixels = np.asarray(img)
+    if pixels.ndim == 3:
+        pixels = pixels[:, :, ::-1]
+    return pack(header, images.encode(pixels, form, quality=None if form == 'png' else quality))
+
+
+def unpack_img(s: bytes, iscolor: int = -1) -> Tuple[IRHeader, np.ndarray[Any, Any]]:
+    """Return the header of a record, and its image, which is decoded.
+
+    It needs neither MXNet nor OpenCV, but libloaderx with images. As in MXNet, **colours are blue,
+    green and red**, the order of OpenCV: ``img[..., ::-1]`` has red first.
+
+    Parameters
+    ----------
+    s : bytes
+        The record.
+    iscolor : {-1, 0, 1}
+        1: colours, (height, width, 3); 0: grey, (height, width); -1: what the image has. As in
+        OpenCV, an image is turned upright as its Exif data says, but not with -1.
+
+    Raises
+    ------
+    CorruptError
+        The image is damaged.
+    LoaderxError
+        The image is not a JPEG, PNG or WebP.
+    ImportError
+        libloaderx was installed without images.
+    ValueError
+        The record is too short for the header or its labels; or, with -1, the image has alpha or 16
+        bits, which would get lost.
+
+    Examples
+    --------
+    >>> record = pack_img((0, [1, 2], 17, 0), np.full((4, 6, 3), 99, np.uint8))
+    >>> header, img = unpack_img(record)
+    >>> header.label, img.shape
+    (array([1., 2.], dtype=float32), (4, 6, 3))
+    >>> unpack_img(record, 0)[1].shape
+    (4, 6)
+    """
+    from . import images
+    header, data = unpack(s)
+    grey = iscolor == 0
+    if iscolor == -1:
+        info = images.info(data)
+        grey = info.channels == 1
+        if info.bits == 16 or info.channels in (2, 4) and info.format != 'jpeg':
+            raise ValueError('the image has alpha or 16 bits, which loaderx does not decode: pass '
+                             'iscolor=1 or 0 to drop them')
+    elif iscolor not in (0, 1):
+        raise ValueError(f'iscolor must be -1, 0 or 1, not {iscolor!r}')
+    img = images.decode(data, mode='L' if grey else 'RGB', exif=iscolor != -1)
+    return header, img if grey else np.ascontiguousarray(img[:, :, ::-1])

@@ -6,6 +6,7 @@ import os
 import pickle
 import struct
 import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -408,6 +409,15 @@ def test_pack():
     with pytest.raises(ValueError, match='2 labels follow'):
         unpack(struct.pack('<IfQQ', 2, 0, 0, 0) + bytes(7))
     assert set(recordio.__all__) <= set(dir(recordio))
+
+
+def test_images_are_imported_when_they_are_needed():
+    code = ("import sys; sys.modules['loaderx._images'] = None; from loaderx import recordio\n"
+            "assert 'loaderx.images' not in sys.modules\n"
+            "try: recordio.unpack_img(bytes(24))\n"
+            "except ImportError: print('refused')")
+    done = subprocess.run([sys.executable, '-c', code], stdout=subprocess.PIPE, timeout=60)
+    assert done.stdout == b'refused\n'
 
 
 # ---- datasets
