@@ -9,6 +9,7 @@
 #define LOADERX_IMAGE_H
 
 #include <loaderx/image/decoder.h>
+#include <loaderx/image/encoder.h>
 #include <loaderx/image/format.h>
 #include <loaderx/image/resize.h>
 #include <loaderx/image/tensor.h>

@@ -42,6 +42,7 @@ entropic() {
 # unpack NAME: unpacks the corpus of that fuzzer; some use the inputs of another one.
 unpack() {
     case $1 in
+        encode) inputs=image ;;
         entry) inputs=table ;;
         replay) inputs=log ;;
         *) inputs=$1 ;;

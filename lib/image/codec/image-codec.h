@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a codec is: the part of the decoder that knows one format.
+ * @brief What a codec is: the parts of the decoder and of the encoder that know one format.
  */
 #ifndef LX_IMAGE_CODEC_IMAGE_CODEC_H
 #define LX_IMAGE_CODEC_IMAGE_CODEC_H
@@ -44,5 +44,41 @@ lx_status lx__codec_check_size(const lx__codec_input *input, uint32_t width, uin
 extern const lx__codec_class lx__codec_jpeg;
 extern const lx__codec_class lx__codec_png;
 extern const lx__codec_class lx__codec_webp;
+
+/** A file that is made. */
+typedef struct lx__codec_output {
+    int quality;             /**< From 1 to 100, of JPEG and lossy WebP. */
+    bool lossless;           /**< Of WebP. */
+    uint8_t *bytes;          /**< The file. */
+    size_t size;             /**< Its length so far. */
+    size_t capacity;         /**< Of @ref bytes. */
+    uint8_t *scratch;        /**< Memory for any purpose, by lx__reserve(). */
+    size_t scratch_capacity; /**< Of @ref scratch. */
+} lx__codec_output;
+
+/** The encoding part of a codec. Its object is zeroed memory at first; the encoder keeps it from
+ * image to image. */
+typedef struct lx__encoding_class {
+    size_t object_size;
+    uint32_t max_side; /**< The most pixels of a row or column. */
+
+    /** Encodes a valid image into the output, which is empty. */
+    lx_status (*encode)(void *object, const lx_image *image, lx__codec_output *output,
+                        lx_error *error);
+
+    /** Releases what the object holds. */
+    void (*release)(void *object);
+} lx__encoding_class;
+
+/** Makes room for @p count bytes after those of the output, in ever larger steps. When out of
+ * memory, returns false and changes nothing. */
+bool lx__codec_make_room(lx__codec_output *output, size_t count);
+
+/** Appends bytes to the output. When out of memory, returns false and changes nothing. */
+bool lx__codec_append(lx__codec_output *output, const void *bytes, size_t count);
+
+extern const lx__encoding_class lx__encoding_jpeg;
+extern const lx__encoding_class lx__encoding_png;
+extern const lx__encoding_class lx__encoding_webp;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of images: decoding, and making tensors. */
+/* Scenarios of images: decoding, encoding, and making tensors. */
 #include "scenario.h"
 
 #include <string.h>
@@ -41,6 +41,39 @@ static void decode_all(struct run *run)
         decode(run, decoder, png, sizeof png - 1);
         decode(run, decoder, webp, sizeof webp);
     }
+    lx_image_decoder_free(decoder);
+}
+
+/* ---- encoding */
+
+/** Encodes an image of one pixel, and decodes it. */
+static void encode(struct run *run, lx_image_encoder *encoder, lx_image_decoder *decoder,
+                   lx_image_format format)
+{
+    uint8_t pixel = 200;
+    const lx_image image = {&pixel, 1, 1, 1, 1};
+    const void *bytes;
+    size_t size;
+    if (TRY(run, lx_image_encoder_encode(encoder, &image, format, &bytes, &size, &run->error)))
+        decode(run, decoder, bytes, size);
+}
+
+static void encode_all(struct run *run)
+{
+    lx_image_decoder *decoder = NULL;
+    lx_image_encoder *encoder;
+    if (TRY_NEW(run, encoder, lx_image_encoder_new()) &&
+        TRY_NEW(run, decoder, lx_image_decoder_new()) &&
+        TRY(run, lx_image_encoder_set_quality(encoder, 90, &run->error)))
+        for (int pass = 0; pass < 2; pass++) {
+            lx_image_encoder_set_lossless(encoder, false);
+            encode(run, encoder, decoder, LX_IMAGE_JPEG);
+            encode(run, encoder, decoder, LX_IMAGE_PNG);
+            encode(run, encoder, decoder, LX_IMAGE_WEBP);
+            lx_image_encoder_set_lossless(encoder, true);
+            encode(run, encoder, decoder, LX_IMAGE_WEBP);
+        }
+    lx_image_encoder_free(encoder);
     lx_image_decoder_free(decoder);
 }
 
@@ -122,6 +155,7 @@ static void make_tensors(struct run *run)
 
 const struct scenario image_scenarios[] = {
     {"images", NULL, false, decode_all},
+    {"image-encoding", NULL, false, encode_all},
     {"image-tensors", NULL, false, make_tensors},
     {NULL, NULL, false, NULL},
 };
