@@ -24,7 +24,11 @@ static uint32_t add_to_tag(uint32_t tag, const void *data, size_t size)
 static uint32_t make_tag(const pack_job *self, const pack_file *file)
 {
     const image_list *list = self->list;
+    const image_recoding *how = &self->recoding;
+    const uint32_t numbers[] = {(uint32_t)how->format, how->shorter,           how->width,
+                                how->height,           (uint32_t)how->quality, how->lossless};
     uint32_t tag = add_to_tag(0, self->root, strlen(self->root) + 1);
+    tag = add_to_tag(tag, numbers, sizeof numbers);
     for (size_t i = file->first; i < file->first + file->count; i++) {
         const image_entry *entry = &list->entries[i];
         const char *path = image_list_path(list, entry);
@@ -76,6 +80,7 @@ static lx_status pack_files(pack_job *self, pack_records *outputs, progress *bar
     size_t count = self->plan->count;
     packer images = {.list = self->list,
                      .root = self->root,
+                     .recoding = &self->recoding,
                      .executor = self->executor,
                      .skip = self->skip,
                      .bar = bar,

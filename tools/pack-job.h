@@ -10,6 +10,7 @@
 
 #include <loaderx/executor.h>
 
+#include "image-recoder.h"
 #include "pack-plan.h"
 
 /** A job. Members from @c packed on are what it did. */
@@ -17,6 +18,7 @@ typedef struct pack_job {
     const image_list *list;
     const pack_plan *plan;
     const char *root; /**< The folder of the paths. */
+    image_recoding recoding;
     lx_executor *executor;
     bool skip, resume, replace, quiet, json;
     uint64_t packed, skipped, resumed, bytes;

@@ -16,6 +16,8 @@
 
 /* Files of a set. */
 #define CHUNKS_MAX 65536
+/* Of images, in pixels: the most that JPEG can have. */
+#define SIDE_MAX 65500
 
 enum {
     OPTION_ROOT = OPTION_OWN,
@@ -24,6 +26,10 @@ enum {
     OPTION_FRACTIONS,
     OPTION_CHUNKS,
     OPTION_PART,
+    OPTION_RESIZE,
+    OPTION_CROP,
+    OPTION_ENCODING,
+    OPTION_QUALITY,
     OPTION_ON_BAD,
     OPTION_RESUME,
     OPTION_FORCE,
@@ -38,6 +44,11 @@ static const command_option options[] = {
      "a file for each set, and its fraction of images"},
     {OPTION_CHUNKS, "chunks", "N", "cut the images into N files"},
     {OPTION_PART, "part", "K/N", "pack only part K of N of each file"},
+    {OPTION_RESIZE, "resize", "N", "resize images, so that the shorter side has N pixels"},
+    {OPTION_CROP, "crop", "SIZE", "then keep the middle of images: N or WxH pixels"},
+    {OPTION_ENCODING, "encoding", "keep|jpeg|png|webp|webp-lossless",
+     "how images are stored (keep; with --resize or --crop, jpeg)"},
+    {OPTION_QUALITY, "quality", "N", "the quality of jpeg and webp, 1 to 100 (95)"},
     {OPTION_ON_BAD, "on-bad", "stop|skip", "what to do about bad images (stop)"},
     {OPTION_RESUME, "resume", NULL, "continue after an interruption"},
     {OPTION_FORCE, "force", NULL, "replace existing files"},
@@ -50,7 +61,7 @@ static const command_option options[] = {
 typedef struct request {
     const char *input, *output;
     char *root; /* owned */
-    bool shuffle, seed_given, list, packs_given;
+    bool shuffle, seed_given, list, packs_given, encoding_given;
     pack_cut cut;
     pack_job job;
     threads threads;
@@ -82,6 +93,69 @@ static lx_status take_policy(request *r, const char *value, lx_error *error)
     return lx_fail(error, LX_ERR_ARGUMENT, "--on-bad '%.64s' is invalid: use stop or skip", value);
 }
 
+static lx_status take_side(const char *option, const char *value, uint32_t *side, lx_error *error)
+{
+    uint64_t number = 0;
+    lx_status status = number_parse_within(option, value, 1, SIDE_MAX, &number, error);
+    *side = (uint32_t)number;
+    return status;
+}
+
+static lx_status take_crop(request *r, char *text, lx_error *error)
+{
+    image_recoding *recoding = &r->job.recoding;
+    char *times = strchr(text, 'x');
+    if (times != NULL)
+        *times = '\0';
+    lx_status status = take_side("--crop", text, &recoding->width, error);
+    return status == LX_OK
+               ? take_side("--crop", times != NULL ? times + 1 : text, &recoding->height, error)
+               : status;
+}
+
+static lx_status take_encoding(request *r, const char *name, lx_error *error)
+{
+    static const struct {
+        const char *name;
+        lx_image_format format;
+        bool lossless;
+    } encodings[] = {{"keep", LX_IMAGE_UNKNOWN, false},
+                     {"jpeg", LX_IMAGE_JPEG, false},
+                     {"png", LX_IMAGE_PNG, true},
+                     {"webp", LX_IMAGE_WEBP, false},
+                     {"webp-lossless", LX_IMAGE_WEBP, true}};
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++)
+        if (strcmp(name, encodings[i].name) == 0) {
+            r->encoding_given = true;
+            r->job.recoding.format = encodings[i].format;
+            r->job.recoding.lossless = encodings[i].lossless;
+            return LX_OK;
+        }
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "--encoding '%.64s' is invalid: use keep, jpeg, png, webp or webp-lossless",
+                   name);
+}
+
+/** Takes an option that changes images. */
+static lx_status take_recoding(request *r, const command_option *option, char *value,
+                               lx_error *error)
+{
+    uint64_t quality = 0;
+    switch (option->id) {
+    case OPTION_RESIZE:
+        return take_side("--resize", value, &r->job.recoding.shorter, error);
+    case OPTION_CROP:
+        return take_crop(r, value, error);
+    case OPTION_ENCODING:
+        return take_encoding(r, value, error);
+    default:
+        if (number_parse_within("--quality", value, 1, 100, &quality, error) != LX_OK)
+            return LX_ERR_ARGUMENT;
+        r->job.recoding.quality = (int)quality;
+        return LX_OK;
+    }
+}
+
 /** Takes an option that the making of a list does not have. */
 static lx_status take_packing(request *r, const command_option *option, char *value,
                               lx_error *error)
@@ -98,9 +172,11 @@ static lx_status take_packing(request *r, const command_option *option, char *va
         return take_policy(r, value, error);
     case OPTION_THREADS:
         return threads_parse(&r->threads, value, error);
-    default:
+    case OPTION_RESUME:
         r->job.resume = true;
         return LX_OK;
+    default:
+        return take_recoding(r, option, value, error);
     }
 }
 
@@ -148,6 +224,21 @@ static bool ends_in(const char *text, const char *ending)
     return length > size && strcmp(text + length - size, ending) == 0;
 }
 
+static lx_status check_recoding(request *r, lx_error *error)
+{
+    image_recoding *recoding = &r->job.recoding;
+    bool changes = recoding->shorter != 0 || recoding->width != 0;
+    if (changes && !r->encoding_given)
+        recoding->format = LX_IMAGE_JPEG;
+    if (changes && recoding->format == LX_IMAGE_UNKNOWN)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "--encoding keep stores files as they are: use another one with --resize "
+                       "and --crop");
+    if (recoding->quality != 0 && (recoding->lossless || recoding->format == LX_IMAGE_UNKNOWN))
+        return lx_fail(error, LX_ERR_ARGUMENT, "--quality requires --encoding jpeg or webp");
+    return LX_OK;
+}
+
 static lx_status check_request(request *r, lx_error *error)
 {
     if (r->output == NULL)
@@ -167,7 +258,7 @@ static lx_status check_request(request *r, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT, "--resume and --force are mutually exclusive");
     if (r->seed_given && !r->shuffle && r->cut.sets.count == 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "--seed requires --shuffle or --fractions");
-    return LX_OK;
+    return check_recoding(r, error);
 }
 
 /* ---- the list */
@@ -264,5 +355,6 @@ const command pack_command = {
     .examples = "  loaderx pack photos photos.rec\n"
                 "  loaderx pack photos all.lst --shuffle --fractions train=0.9,test=0.1\n"
                 "  loaderx pack all_train.lst train.rec --root photos --on-bad skip\n"
-                "  loaderx pack all.lst all-2.rec --root photos --part 2/8\n",
+                "  loaderx pack all.lst all-2.rec --root photos --part 2/8\n"
+                "  loaderx pack photos small.rec --resize 256 --crop 224 --quality 90\n",
     .run = run};

@@ -14,7 +14,6 @@
 #include <loaderx/recordio.h>
 
 #include "failure.h"
-#include "image-recoder.h"
 #include "interrupt.h"
 
 /* Images of a block for each thread: enough to hide what a block costs, and few enough that two
@@ -103,6 +102,26 @@ static lx_status read_file(slot *self, const char *path, size_t header, lx_error
     return status;
 }
 
+/** Replaces the file that was read by what is packed. */
+static lx_status recode(slot *self, size_t header, image_recoder *recoder, lx_error *error)
+{
+    const void *bytes;
+    size_t size;
+    lx_status status = image_recoder_run(recoder, self->record + header, self->size - header,
+                                         &bytes, &size, error);
+    if (status != LX_OK || bytes == self->record + header)
+        return status;
+    if (size >= LX_MAX_RECORDIO_LENGTH - header)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the encoded image has %zu bytes, and a record must have fewer than 2^29",
+                       size);
+    self->size = header + size;
+    status = reserve(self, self->size, error);
+    if (status == LX_OK)
+        memcpy(self->record + header, bytes, size);
+    return status;
+}
+
 /** Writes MXNet's header: one label is in it, several follow it. */
 static void write_header(const image_list *list, const image_entry *entry, uint8_t *to)
 {
@@ -137,7 +156,7 @@ static lx_status make_record(const packer *self, image_recoder *recoder, const i
         sprintf(path, "%s/%s", self->root, name);
     lx_status status = read_file(to, path, header, error);
     if (status == LX_OK)
-        status = image_recoder_check(recoder, to->record + header, to->size - header, error);
+        status = recode(to, header, recoder, error);
     if (status == LX_OK)
         write_header(self->list, entry, to->record);
     lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
@@ -269,7 +288,7 @@ static lx_status set_up(pipeline *p, packer *self, size_t count, lx_error *error
         if (made->slots == NULL || made->recoders == NULL)
             return fail_memory(error, "the images");
         for (size_t part = 0; status == LX_OK && part < p->parts; part++)
-            status = image_recoder_new(&made->recoders[part], error);
+            status = image_recoder_new(self->recoding, &made->recoders[part], error);
     }
     return status;
 }

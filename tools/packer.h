@@ -12,12 +12,14 @@
 #include <loaderx/executor.h>
 
 #include "image-list.h"
+#include "image-recoder.h"
 #include "progress.h"
 
 /** Images that are packed. Members from @c packed on are what was done. */
 typedef struct packer {
     const image_list *list;
     const char *root; /**< The folder of relative paths. */
+    const image_recoding *recoding;
     lx_executor *executor;
     bool skip; /**< Bad images are printed and left out; otherwise the first one is a failure. */
     progress *bar;

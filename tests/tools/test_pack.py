@@ -21,13 +21,18 @@ def chunk(name, data):
     return struct.pack('>I', len(data)) + name + data + struct.pack('>I', zlib.crc32(name + data))
 
 
-def png(number, width=4, height=3, level=1):
+def write_png(rows):
+    """A PNG of rows of pixels, each of which has 3 bytes."""
+    head = struct.pack('>IIBBBBB', len(rows[0]) // 3, len(rows), 8, 2, 0, 0, 0)
+    data = zlib.compress(b''.join(b'\0' + row for row in rows), 1)
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + chunk(b'IDAT', data) +
+            chunk(b'IEND', b''))
+
+
+def png(number, width=4, height=3):
     """A PNG whose pixels depend on the number."""
     pixels = random.Random(number)
-    rows = b''.join(b'\0' + pixels.randbytes(width * 3) for _ in range(height))
-    head = struct.pack('>IIBBBBB', width, height, 8, 2, 0, 0, 0)
-    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) +
-            chunk(b'IDAT', zlib.compress(rows, level)) + chunk(b'IEND', b''))
+    return write_png([pixels.randbytes(width * 3) for _ in range(height)])
 
 
 def read(path):
@@ -287,6 +292,86 @@ def test_nothing_is_left_if_the_first_image_is_bad(loaderx, folder):
     assert read(folder / 'a.rec') == [] and (folder / 'a.rec').read_bytes() == b''
 
 
+# ---- other images
+
+
+def pack_images(loaderx, folder, images, *arguments):
+    """The images of a pack, in order."""
+    lines = []
+    for number, data in enumerate(images):
+        (folder / f'{number}.png').write_bytes(data)
+        lines.append(f'{number}\t0\t{number}.png\n')
+    (folder / 'a.lst').write_text(''.join(lines))
+    loaderx.text('pack', 'a.lst', 'a.rec', '--force', *arguments)
+    return [image for *_, image in read(folder / 'a.rec')]
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_resize_and_crop(loaderx, folder):
+    pixels = random.Random(1)
+    rows = [pixels.randbytes(30 * 3) for _ in range(21)]
+    middle = write_png([row[10 * 3:20 * 3] for row in rows[7:14]])
+    cropped, whole = pack_images(loaderx, folder, [write_png(rows), middle], '--crop', '10x7',
+                                 '--encoding', 'png')
+    assert cropped == whole
+    for width, height, sides in ((60, 40, (15, 10)), (40, 61, (10, 15)), (10, 10, (10, 10)),
+                                 (3, 6, (10, 20))):
+        large = write_png([b'\x80\x40\x20' * width] * height)
+        small = write_png([b'\x80\x40\x20' * sides[0]] * sides[1])
+        resized, whole = pack_images(loaderx, folder, [large, small], '--resize', 10, '--encoding',
+                                     'png')
+        assert resized == whole
+        square, = pack_images(loaderx, folder, [large], '--resize', 10, '--crop', 10, '--encoding',
+                              'png')
+        assert square == pack_images(loaderx, folder, [write_png([b'\x80\x40\x20' * 10] * 10)],
+                                     '--encoding', 'png')[0]
+    (folder / '0.png').write_bytes(png(0, 3, 6))
+    assert '0.png: the image has 3 x 6 pixels, which is smaller than the crop' in loaderx.fails(
+        2, 'pack', 'a.lst', 'b.rec', '--crop', 4)
+    (folder / '0.png').write_bytes(write_png([b'abc' * 40000]))
+    assert 'the image would have 1200000 x 30 pixels' in loaderx.fails(
+        1, 'pack', 'a.lst', 'b.rec', '--resize', 30)
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_encodings(loaderx, folder, photos):
+    kinds = {'jpeg': b'\xff\xd8', 'png': b'\x89PNG', 'webp': b'RIFF', 'webp-lossless': b'RIFF'}
+    sizes = {}
+    for kind, begin in kinds.items():
+        for quality in (20, 90) if kind in ('jpeg', 'webp') else (None,):
+            chosen = ['--quality', quality] if quality else []
+            for threads in 0, 1, 2, 7:
+                loaderx.text('pack', 'photos', f'{threads}.rec', '--resize', 30, '--encoding', kind,
+                             '--threads', threads, *chosen, '--force')
+                assert (folder / f'{threads}.rec').read_bytes() == (folder / '0.rec').read_bytes()
+            records = read(folder / '0.rec')
+            assert [record[:3] for record in records] == [
+                record[:3] for record in expected(photos)]
+            assert all(image.startswith(begin) for *_, image in records)
+            sizes[kind, quality] = sum(len(image) for *_, image in records)
+    assert sizes['jpeg', 20] < sizes['jpeg', 90] and sizes['webp', 20] < sizes['webp', 90]
+    loaderx.text('pack', 'photos', 'jpeg.rec', '--resize', 30)
+    loaderx.text('pack', 'photos', '95.rec', '--resize', 30, '--encoding', 'jpeg', '--quality', 95)
+    assert (folder / 'jpeg.rec').read_bytes() == (folder / '95.rec').read_bytes()
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_damage_in_the_pixels_is_found_when_images_are_changed(loaderx, folder, photos):
+    name = list(photos)[30]
+    (folder / 'photos' / name).write_bytes(photos[name][:-20])
+    loaderx.text('pack', 'photos', 'x.rec')
+    assert f'photos/{name}: ' in loaderx.fails(1, 'pack', 'photos', 'y.rec', '--encoding', 'png')
+    done = loaderx('pack', 'photos', 'y.rec', '--encoding', 'png', '--resume', '--on-bad', 'skip')
+    assert done.returncode == 0 and len(read(folder / 'y.rec')) == 59
+
+
+@pytest.mark.skipif(IMAGES, reason='libloaderx-image was built')
+def test_images_cannot_be_changed_without_the_library(loaderx, folder, photos):
+    assert 'built without libloaderx-image' in loaderx.fails(1, 'pack', 'photos', 'x.rec',
+                                                             '--resize', 10)
+    assert names(folder) == ['photos']
+
+
 # ---- interruptions
 
 
@@ -442,6 +527,17 @@ for key in 5, 7:
     (2, "--part: '3' is not a number from 1 to 2", ['.', 'b.rec', '--part', '3/2']),
     (2, "--chunks: '0' is not a number from 1 to 65536", ['.', 'b.rec', '--chunks', '0']),
     (2, "--on-bad 'zeros' is invalid: use stop or skip", ['.', 'b.rec', '--on-bad', 'zeros']),
+    (2, '--encoding keep stores files as they are',
+     ['.', 'b.rec', '--encoding', 'keep', '--crop', '9']),
+    (2, "--encoding 'bmp' is invalid", ['.', 'b.rec', '--encoding', 'bmp']),
+    (2, "--crop: '9x' is not a number", ['.', 'b.rec', '--crop', '9x9x']),
+    (2, "--crop: '' is not a number", ['.', 'b.rec', '--crop', '9x']),
+    (2, "--resize: '0' is not a number from 1 to 65500", ['.', 'b.rec', '--resize', '0']),
+    (2, "--quality: '101' is not a number", ['.', 'b.rec', '--quality', '101']),
+    (2, '--quality requires --encoding jpeg or webp', ['.', 'b.rec', '--quality', '9']),
+    (2, '--quality requires --encoding jpeg or webp',
+     ['.', 'b.rec', '--quality', '9', '--encoding', 'png']),
+    (2, 'a list takes only --shuffle', ['.', 'b.lst', '--resize', '9']),
     (2, '--seed requires --shuffle or --fractions', ['.', 'b.rec', '--seed', '1']),
     (2, '--resume and --force are mutually exclusive', ['.', 'b.rec', '--resume', '--force']),
 ])
