@@ -12,11 +12,11 @@
 #include "interrupt.h"
 
 static const command *const commands[] = {
-    &import_command,  &export_command,     &copy_command,      &stat_command,  &card_command,
-    &get_command,     &verify_command,     &digest_command,    &diff_command,  &repair_command,
-    &backup_command,  &checkpoint_command, &rebalance_command, &seal_command,  &unseal_command,
-    &train_command,   &bench_command,      &sample_command,    &blend_command, &split_command,
-    &recordio_command};
+    &import_command,   &export_command,     &copy_command,      &stat_command,  &card_command,
+    &get_command,      &verify_command,     &digest_command,    &diff_command,  &repair_command,
+    &backup_command,   &checkpoint_command, &rebalance_command, &seal_command,  &unseal_command,
+    &train_command,    &bench_command,      &sample_command,    &blend_command, &split_command,
+    &recordio_command, &pack_command};
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static void print_usage(FILE *to)
@@ -34,7 +34,7 @@ static void print_usage(FILE *to)
 
 static lx_status fail_command(const char *name, lx_error *error)
 {
-    char names[256] = "";
+    char names[512] = "";
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, " %s", commands[i]->name);

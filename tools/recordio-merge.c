@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <loaderx/recordio.h>
@@ -154,27 +153,12 @@ static lx_status copy_inputs(merging *self, lx_error *error)
 
 /* ---- the files */
 
-static lx_status check_output(const char *path, bool replace, lx_error *error)
-{
-    struct stat about;
-    bool standard = strcmp(path, "-") == 0, exists = stat(path, &about) == 0;
-    if (standard || (exists && !S_ISREG(about.st_mode)))
-        return lx_fail(
-            error, LX_ERR_ARGUMENT,
-            "cannot merge into %s: the result must be a regular file, which appears when "
-            "it is complete",
-            standard ? "the standard output" : path);
-    return exists && !replace
-               ? lx_fail(error, LX_ERR_EXISTS, "%s exists: --force replaces it", path)
-               : LX_OK;
-}
-
 static lx_status check_outputs(const recordio_merge *self, lx_error *error)
 {
     if (strcmp(self->path, self->index) == 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "--index %s is the merged file itself", self->index);
-    lx_status status = check_output(self->path, self->replace, error);
-    return status == LX_OK ? check_output(self->index, self->replace, error) : status;
+    lx_status status = recordio_check_output(self->path, self->replace, error);
+    return status == LX_OK ? recordio_check_output(self->index, self->replace, error) : status;
 }
 
 /** Renames the finished files. The index comes last, and an old one is removed first, so that no

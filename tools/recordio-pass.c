@@ -109,3 +109,17 @@ char *recordio_name_index(const char *path)
     memcpy(name + length, ".idx", sizeof ".idx");
     return name;
 }
+
+lx_status recordio_check_output(const char *path, bool replace, lx_error *error)
+{
+    struct stat about;
+    bool standard = strcmp(path, "-") == 0, exists = stat(path, &about) == 0;
+    if (standard || (exists && !S_ISREG(about.st_mode)))
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "cannot write to %.400s: the result must be a regular file, which appears "
+                       "when it is complete",
+                       standard ? "the standard output" : path);
+    return exists && !replace
+               ? lx_fail(error, LX_ERR_EXISTS, "%.400s exists: --force replaces it", path)
+               : LX_OK;
+}

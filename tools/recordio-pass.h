@@ -45,4 +45,8 @@ void recordio_pass_print(const recordio_pass *self, const char *path, FILE *to);
  * if memory runs out. */
 char *recordio_name_index(const char *path);
 
+/** Fails if @p path cannot be the name of a file that appears when it is complete, or if it exists
+ * and is not to be replaced. */
+lx_status recordio_check_output(const char *path, bool replace, lx_error *error);
+
 #endif

@@ -12,7 +12,7 @@ import pytest
 
 COMMANDS = ['import', 'export', 'copy', 'stat', 'card', 'get', 'verify', 'digest', 'diff', 'repair',
             'backup', 'checkpoint', 'rebalance', 'seal', 'unseal', 'train', 'bench', 'sample',
-            'blend', 'split', 'recordio']
+            'blend', 'split', 'recordio', 'pack']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 
@@ -50,7 +50,7 @@ def test_version(loaderx, option):
     assert re.fullmatch(r'loaderx (\d+\.\d+\.\d+) \(libloaderx \1\)\n', loaderx.text(option))
 
 
-@pytest.mark.parametrize('word', ['pack', 'exports', 'benchmark', '--nothing', ''])
+@pytest.mark.parametrize('word', ['packs', 'exports', 'benchmark', '--nothing', ''])
 def test_unknown_command(loaderx, word):
     done = loaderx(word)
     assert done.returncode == 2 and done.stdout == b''

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief What happens to the bytes of an image before it is packed: it is checked, or also decoded,
+ * resized, cropped and encoded.
+ */
+#ifndef LX_TOOLS_IMAGE_RECODER_H
+#define LX_TOOLS_IMAGE_RECODER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/image/format.h>
+#include <loaderx/status.h>
+
+/** How images are changed: resized, then cropped, then encoded. */
+typedef struct image_recoding {
+    lx_image_format format; /**< #LX_IMAGE_UNKNOWN: they are not changed. */
+    uint32_t shorter;       /**< Their shorter side after resizing; 0: they are not resized. */
+    uint32_t width, height; /**< The middle that is kept; 0: all. */
+    int quality;            /**< 0: the default. */
+    bool lossless;
+} image_recoding;
+
+/** Changes images. Each thread needs its own. */
+typedef struct image_recoder image_recoder;
+
+/**
+ * Creates a recoder, which image_recoder_free() frees, even after a failure.
+ * @retval LX_ERR_UNSUPPORTED  Images are to be changed, but this build has no libloaderx-image.
+ */
+lx_status image_recoder_new(const image_recoding *recoding, image_recoder **recoder,
+                            lx_error *error);
+
+/** NULL is allowed. */
+void image_recoder_free(image_recoder *recoder);
+
+/**
+ * Changes an image. One that stays as it is must have a header that can be decoded; without
+ * libloaderx-image, nothing is checked.
+ *
+ * @param[in]  self      The recoder.
+ * @param[in]  bytes     The file.
+ * @param[in]  size      Its size.
+ * @param[out] out       Receives @p bytes, or bytes that belong to the recoder until its next call.
+ * @param[out] out_size  Receives their number.
+ * @param[out] error     The failure, with which the image is bad.
+ */
+lx_status image_recoder_run(image_recoder *self, const void *bytes, size_t size, const void **out,
+                            size_t *out_size, lx_error *error);
+
+#endif
