@@ -16,6 +16,7 @@
 #include <loaderx/mixture.h>
 #include <loaderx/packing.h>
 #include <loaderx/padding.h>
+#include <loaderx/prefetch.h>
 #include <loaderx/random.h>
 #include <loaderx/sampler.h>
 #include <loaderx/source.h>

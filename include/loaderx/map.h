@@ -43,6 +43,11 @@ LX_BEGIN_DECLS
  * }
  * @endcode
  *
+ * The key of these random numbers depends on the epoch and the position, so a sample is changed in
+ * a different way each time. To change it in the same way in each epoch, make the key of its index:
+ * `lx_random_get_key(42, 0, samples->indices[i], key)`. The example doc/examples/noise.c does both,
+ * with images in a file format of its own, and compares epochs.
+ *
  * @see lx_source, lx_loader, lx_random_get_key(), loaderx(7)
  * @{
  */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client of the installed executor, valid as C11 and C++17: runs two tasks, one of which fails.
+ * A client of the installed executor, valid as C11 and C++17: runs two tasks, one of which
+ * fails, and prefetches numbers.
  */
 #include <loaderx/executor.h>
+#include <loaderx/prefetch.h>
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PARTS = 100 };
@@ -34,6 +38,37 @@ static lx_status run(lx_executor *executor, lx_task_function function, void *use
     return status;
 }
 
+/* Produces the numbers below PARTS. */
+static lx_status count(void **item, void *user, lx_error *error)
+{
+    size_t *next = (size_t *)user;
+    if (*item == NULL)
+        *item = malloc(sizeof *next);
+    if (*item == NULL)
+        return lx_fail(error, LX_ERR_NOMEM, "no memory for a number");
+    *(size_t *)*item = *next;
+    return (*next)++ < PARTS ? LX_OK : LX_END;
+}
+
+static void free_item(void *item, void *user)
+{
+    (void)user;
+    free(item);
+}
+
+static bool prefetches(lx_executor *executor, lx_error *error)
+{
+    lx_prefetcher *numbers = NULL;
+    void *item = NULL;
+    size_t next = 0, expected = 0;
+    if (lx_prefetcher_open(executor, 4, count, free_item, &next, &numbers, error) != LX_OK)
+        return false;
+    while (lx_prefetcher_next(numbers, &item, error) == LX_OK && *(size_t *)item == expected)
+        expected++;
+    lx_prefetcher_close(numbers);
+    return expected == PARTS && error->status == LX_OK;
+}
+
 int main(void)
 {
     lx_error error = LX_ERROR_INIT;
@@ -51,6 +86,8 @@ int main(void)
     for (size_t i = 0; i < PARTS; i++)
         if (squares[i] != i * i)
             return 3;
+    if (!prefetches(executor, &error) || !prefetches(NULL, &error))
+        return 5;
     if (run(executor, refuse, NULL, &error) != LX_ERR_CALLBACK)
         return 4;
     printf("%s\n", error.message);

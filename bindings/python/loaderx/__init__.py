@@ -26,6 +26,7 @@ from .opening import create, open
 from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distributed, Nanoset,
                      Order, Padded, Random, Repeat, Sequential, Shuffle, Slice, Subset,
                      TorchRandom, TorchSubset, Weighted, split)
+from .prefetching import Prefetcher, prefetch
 from .ragged import Pad, Ragged
 from .ranks import world
 from .sources import (ArrowRecords, Column, ConcatDataset, Dataset, FlatDataset, NPDataset,
@@ -63,6 +64,7 @@ __all__ = [
     'PackedDataset',
     'Pad',
     'Padded',
+    'Prefetcher',
     'Ragged',
     'Random',
     'Repeat',
@@ -98,6 +100,7 @@ __all__ = [
     'import_tfrecord',
     'library_version',
     'open',
+    'prefetch',
     'remove',
     'repair',
     'split',

@@ -53,7 +53,7 @@ def through_json(state):
 
 
 def threads():
-    return [thread for thread in threading.enumerate() if thread.name == 'loaderx.TokenStream']
+    return [thread for thread in threading.enumerate() if thread.name == 'loaderx.prefetch']
 
 
 @pytest.mark.parametrize('length', [1, 7, 100, 5000])

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include <loaderx/executor.h>
+#include <loaderx/prefetch.h>
 
 static lx_status count_part(size_t part, void *user, lx_error *error)
 {
@@ -46,7 +47,37 @@ static void execute(struct run *run)
     lx_executor_options_free(options);
 }
 
+static lx_status count_to_ten(void **item, void *user, lx_error *error)
+{
+    unsigned *count = user;
+    (void)error;
+    if (*count == 10)
+        return LX_END;
+    *item = user;
+    ++*count;
+    return LX_OK;
+}
+
+static void prefetch(struct run *run)
+{
+    lx_prefetcher *prefetcher;
+    unsigned count = 0, taken = 0;
+    void *item;
+    lx_status status = LX_OK;
+    if (!TRY(run,
+             lx_prefetcher_open(NULL, 2, count_to_ten, NULL, &count, &prefetcher, &run->error)))
+        return;
+    while (status == LX_OK) {
+        status = lx_prefetcher_next(prefetcher, &item, &run->error);
+        taken += status == LX_OK;
+    }
+    lx_prefetcher_close(prefetcher);
+    if (run_took(run, "lx_prefetcher_next()", status == LX_END ? LX_OK : status) && taken != 10)
+        run_fail(run, "%u items of 10 arrived", taken);
+}
+
 const struct scenario executor_scenarios[] = {
     {"execute", NULL, false, execute},
+    {"prefetch", NULL, false, prefetch},
     {NULL, NULL, false, NULL},
 };

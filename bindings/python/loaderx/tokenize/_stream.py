@@ -13,9 +13,9 @@ from .._check import natural
 from .._states import VERSION, check, checksum, number, other_length
 from ..errors import CorruptError, LoaderxError
 from ..orders import Order, Sequential
+from ..prefetching import Prefetcher
 from ..ranks import choose_rank
 from ..sources.tokens import wide_of
-from ._prefetch import Prefetcher
 from ._packing import Place, Samples, count_in, cursor_of
 from ._sources import texts_of
 from ._tokenizer import Encoder, choose_errors, fingerprint, load, token_id, vocabulary
@@ -145,7 +145,7 @@ class TokenStream:
             'rank': cursor.rank, 'world': cursor.world, 'order': cursor.description,
             'tokenizer': fingerprint(made), 'data': source.identity()}
         self._place = Place(0)
-        self._prefetcher: Optional[Prefetcher] = None
+        self._prefetcher: Optional[Prefetcher[Any]] = None
         self._pid = os.getpid()
         self._lock = threading.Lock()    # protects _place, _prefetcher and _pid
         self._closed = False
@@ -164,7 +164,7 @@ class TokenStream:
                 if self._closed:    # close() may not have seen the new prefetcher
                     self._prefetcher.close()
             try:
-                batch, self._place = self._prefetcher.take()
+                batch, self._place = next(self._prefetcher)
             except BaseException as error:
                 self._leave()
                 if self._closed:
@@ -174,7 +174,7 @@ class TokenStream:
                 raise
         return {'tokens': batch[0] if self.batch_size is None else batch}
 
-    def _begin(self) -> Prefetcher:
+    def _begin(self) -> Prefetcher[Any]:
         samples, place, end = self._samples, self._place, self._end()
         return Prefetcher(lambda is_stopped: samples.run(place, end, is_stopped), self._maximum)
 
