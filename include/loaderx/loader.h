@@ -81,6 +81,14 @@ LX_API lx_status lx_loader_options_set_epoch_count(lx_loader_options *options, u
                                                    lx_error *error);
 
 /**
+ * Sets the number of the first epoch, 0 by default, on which random choices depend. It only changes
+ * the epochs of samples (::lx_samples, lx_batch_get_epoch(), lx_batch_get_keys()), not the order, so
+ * a run that opens a loader for each pass can make other choices in each.
+ */
+LX_API lx_status lx_loader_options_set_first_epoch(lx_loader_options *options, uint64_t epoch,
+                                                   lx_error *error);
+
+/**
  * Sets the position at which the loader begins, 0 by default. The position is the number of samples
  * of the global order that all ranks together have taken, as returned by lx_loader_tell(). This
  * number is therefore enough to resume a run.

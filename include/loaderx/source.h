@@ -453,12 +453,11 @@ LX_API lx_status lx_source_fill_samples(lx_source *source, const lx_samples *sam
                                         const lx_target *targets, lx_error *error);
 
 /**
- * Copies records as lx_source_fill() does, with zeros for missing values, and also tells which
- * values are present. If the source reads a live dataset, all values come from one snapshot.
+ * Copies records as lx_source_fill_samples() does, with zeros for missing values, and also tells
+ * which values are present. If the source reads a live dataset, all values come from one snapshot.
  *
  * @param[in]  source   The source.
- * @param[in]  indices  @p count record indices, in any order; repeats are allowed.
- * @param[in]  count    The number of records.
+ * @param[in]  samples  The records, in any order; repeats are allowed.
  * @param[in]  targets  One target per column.
  * @param[out] present  One pointer per column; NULL if the column is not needed. The memory
  *                      receives a byte for each record: 0 if the value is missing, otherwise 1.
@@ -466,7 +465,7 @@ LX_API lx_status lx_source_fill_samples(lx_source *source, const lx_samples *sam
  *
  * @return Any status that lx_source_fill() returns.
  */
-LX_API lx_status lx_source_fill_present(lx_source *source, const uint64_t *indices, size_t count,
+LX_API lx_status lx_source_fill_present(lx_source *source, const lx_samples *samples,
                                         const lx_target *targets, uint8_t *const *present,
                                         lx_error *error);
 

@@ -99,6 +99,15 @@ lx_status lx_loader_options_set_epoch_count(lx_loader_options *options, uint64_t
     return LX_OK;
 }
 
+lx_status lx_loader_options_set_first_epoch(lx_loader_options *options, uint64_t epoch,
+                                            lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->first_epoch = epoch;
+    return LX_OK;
+}
+
 lx_status lx_loader_options_set_start(lx_loader_options *options, uint64_t position,
                                       lx_error *error)
 {

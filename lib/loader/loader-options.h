@@ -31,6 +31,7 @@ struct lx_loader_options {
     uint64_t seed;
     uint64_t rank, world;
     uint64_t epochs; /**< 0: endless. */
+    uint64_t first_epoch;
     uint64_t start;
     bool drop_last, uneven;
     lx__skipped_range *skipped; /**< Not sorted; may overlap. */

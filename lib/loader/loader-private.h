@@ -20,6 +20,7 @@ struct lx_loader {
     lx_source *source;    /**< Owned reference. */
     lx_order *order;      /**< Owned reference. */
     lx__scratch *scratch;
+    uint64_t first_epoch; /**< Added to the epochs of samples. */
     uint32_t threads;
     lx_executor *executor; /**< Owned reference. */
     bool own_executor;

@@ -102,6 +102,7 @@ static lx_status open_parts(lx_loader *loader, const lx_loader_options *options,
         status = make_executor(loader, options, error);
     if (status == LX_OK)
         status = make_pipeline(loader, options, error);
+    loader->first_epoch = options->first_epoch;
     if (status == LX_OK)
         seek(loader, options->start);
     return status;
@@ -162,7 +163,7 @@ void lx_loader_close(lx_loader *loader)
 static lx_status read_indices(lx_loader *loader, const lx__batch_slice *slice, lx_batch *batch,
                               lx_error *error)
 {
-    batch->epoch = slice->begin / lx_order_get_length(loader->order);
+    batch->epoch = loader->first_epoch + slice->begin / lx_order_get_length(loader->order);
     batch->real = slice->count;
     for (uint64_t i = 0; i < slice->count; i++)
         batch->positions[i] = slice->first + i * slice->stride;
@@ -261,7 +262,8 @@ static void count_batch(lx_loader *loader, const lx_batch *batch)
 static lx_status repeat_record(lx_loader *loader, lx_source *source, lx_batch *batch, uint64_t end,
                                lx_error *error)
 {
-    uint64_t length = lx_order_get_length(loader->order), epoch = batch->epoch * length;
+    uint64_t length = lx_order_get_length(loader->order);
+    uint64_t epoch = (batch->epoch - loader->first_epoch) * length;
     lx_status status = LX_ERR_CORRUPT;
     for (uint64_t i = 0; status == LX_ERR_CORRUPT && i < length; i++) {
         lx_error_clear(error);

@@ -25,7 +25,7 @@ typedef struct loader {
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
     PyObject *on_damage, *keys, *missing, *skipped, *receive, *allocate;
-    unsigned long long batch_size, epochs, start, rank, world, end;
+    unsigned long long batch_size, epochs, first_epoch, start, rank, world, end;
     int drop_last, uneven;
 } arguments;
 
@@ -151,6 +151,7 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *param
     if (params->batch_size != 0)
         lx_loader_options_set_batch_size(options, params->batch_size, &error);
     lx_loader_options_set_epoch_count(options, params->epochs, &error);
+    lx_loader_options_set_first_epoch(options, params->first_epoch, &error);
     lx_loader_options_set_start(options, params->start, &error);
     lx_loader_options_set_rank(options, params->rank, params->world, &error);
     lx_loader_options_set_drop_last(options, params->drop_last != 0, &error);
@@ -175,7 +176,7 @@ static PyObject *not_none(PyObject *object)
 
 static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    arguments params;
+    arguments params = {.first_epoch = 0};
     uint64_t seed;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL)
@@ -184,12 +185,13 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "Loader takes positional arguments only");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOOKOOOO", &params.source, &params.order,
+    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOOKOOOO|K", &params.source, &params.order,
                           &params.fields, &params.batch_size, &params.epochs, &params.start,
                           &params.rank, &params.world, &params.drop_last, &params.uneven,
                           &params.threads, &params.executor, &params.prefetch_bytes,
                           &params.transform, &params.on_damage, &params.keys, &params.end,
-                          &params.missing, &params.skipped, &params.receive, &params.allocate) ||
+                          &params.missing, &params.skipped, &params.receive, &params.allocate,
+                          &params.first_epoch) ||
         (params.keys != Py_None && lxpy_uint64(params.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
     lxpy_missing missing = params.missing == Py_None ? LXPY_MISSING_CHECK : LXPY_MISSING_CHOSEN;

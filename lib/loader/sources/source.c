@@ -342,19 +342,22 @@ lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t coun
     return lx_source_fill_samples(source, &samples, targets, error);
 }
 
-lx_status lx_source_fill_present(lx_source *source, const uint64_t *indices, size_t count,
+lx_status lx_source_fill_present(lx_source *source, const lx_samples *samples,
                                  const lx_target *targets, uint8_t *const *present, lx_error *error)
 {
     lx_source *pinned;
-    if (source == NULL || present == NULL)
-        return lx__fail_null(error, source == NULL ? "source" : "present");
+    if (source == NULL || samples == NULL || present == NULL)
+        return lx__fail_null(error, source == NULL    ? "source"
+                                    : samples == NULL ? "samples"
+                                                      : "present");
     lx_status status = lx__source_pin(source, &pinned, error);
     if (status != LX_OK)
         return status;
-    status = lx_source_fill(pinned, indices, count, targets, error);
+    status = lx_source_fill_samples(pinned, samples, targets, error);
     for (size_t i = 0; status == LX_OK && i < source->column_count; i++)
         if (present[i] != NULL)
-            status = lx__source_mark_present(pinned, i, indices, count, present[i], error);
+            status = lx__source_mark_present(pinned, i, samples->indices, samples->count,
+                                             present[i], error);
     lx_source_unref(pinned);
     return status;
 }

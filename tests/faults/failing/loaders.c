@@ -225,6 +225,7 @@ static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threa
     if (!TRY(run, lx_loader_options_set_batch_size(options, BATCH, &run->error)) ||
         !TRY(run, lx_loader_options_set_shuffle(options, 7, &run->error)) ||
         !TRY(run, lx_loader_options_set_epoch_count(options, 1, &run->error)) ||
+        !TRY(run, lx_loader_options_set_first_epoch(options, 3, &run->error)) ||
         !TRY(run, lx_loader_options_set_start(options, 0, &run->error)) ||
         !TRY(run, lx_loader_options_add_skipped(options, 8, 9, &run->error)) ||
         !TRY(run, lx_loader_options_set_reader_count(options, threads, &run->error)) ||
@@ -375,8 +376,8 @@ static void fill(struct run *run)
             targets[i == 0 ? PLAIN_LABEL : PLAIN_KINDS + i - 1] = (lx_target){numbers[i], 8};
         for (uint64_t i = 0; i < BATCH; i++)
             indices[i] = i * 5 % LENGTH;
-        if (TRY(run,
-                lx_source_fill_present(source, indices, BATCH, targets, present, &run->error)) &&
+        const lx_samples samples = {.count = BATCH, .indices = indices, .positions = indices};
+        if (TRY(run, lx_source_fill_present(source, &samples, targets, present, &run->error)) &&
             memcmp(numbers[1], numbers[2], BATCH * 8) != 0)
             run_fail(run, "two columns that are equal are not");
         lx_source_unref(source);

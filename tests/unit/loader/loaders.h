@@ -82,6 +82,7 @@ static inline lx_source *numbers_source(struct numbers *numbers)
 struct setup {
     uint64_t batch_size, world, rank;
     uint64_t epochs; /* 0: one */
+    uint64_t first_epoch;
     bool endless, drop_last, uneven;
     uint64_t skipped[2][2]; /* ranges of positions; the end is 0: none */
     uint32_t threads;
@@ -107,6 +108,7 @@ static inline lx_loader_options *make_options(struct setup setup)
         unit_ok(lx_loader_options_set_rank(options, setup.rank, setup.world, &error));
     if (setup.endless || setup.epochs != 0)
         unit_ok(lx_loader_options_set_epoch_count(options, setup.epochs, &error));
+    unit_ok(lx_loader_options_set_first_epoch(options, setup.first_epoch, &error));
     unit_ok(lx_loader_options_set_drop_last(options, setup.drop_last, &error));
     unit_ok(lx_loader_options_set_uneven(options, setup.uneven, &error));
     for (int i = 0; i < 2; i++)

@@ -160,8 +160,10 @@ START_TEST(reports_a_source_damaged_completely)
     lx_error error = LX_ERROR_INIT;
     lx_batch *batch;
     struct numbers numbers = damaged_numbers(20, 0, 1);
-    lx_loader *loader = open_numbers(
-        &numbers, (struct setup){.batch_size = 6, .endless = true, .damage = LX_DAMAGE_SKIP});
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 6,
+                                                              .endless = true,
+                                                              .first_epoch = 3,
+                                                              .damage = LX_DAMAGE_SKIP});
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_CORRUPT);
     ck_assert_ptr_null(batch);
     numbers.failing = false;

@@ -63,6 +63,7 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_loader_options_set_shuffle(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_rank(NULL, 0, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_epoch_count(NULL, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_first_epoch(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_start(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_drop_last(NULL, true, &error), "options");
     unit_refuses_null(lx_loader_options_set_uneven(NULL, true, &error), "options");

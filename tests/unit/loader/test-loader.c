@@ -220,7 +220,7 @@ END_TEST
 START_TEST(each_sample_has_random_numbers_of_its_own)
 {
     enum { LENGTH = 100 };
-    static uint64_t right[3][LENGTH][2];
+    static uint64_t places[3][LENGTH];
     lx_error error = LX_ERROR_INIT;
     lx_sampler *sampler;
     struct numbers numbers = {.length = LENGTH, .width = 2};
@@ -229,7 +229,7 @@ START_TEST(each_sample_has_random_numbers_of_its_own)
     unit_ok(lx_sampler_new(order, 0, 1, &sampler, &error));
     for (uint64_t position = 0, index, taken; position < 3 * LENGTH; position++) {
         unit_ok(lx_sampler_take(sampler, 1, &index, &taken, &error));
-        lx_random_get_key(42, position / LENGTH, position, right[position / LENGTH][index]);
+        places[position / LENGTH][index] = position;
     }
     lx_sampler_free(sampler);
     for (uint64_t world = 1; world <= 3; world++) {
@@ -237,16 +237,19 @@ START_TEST(each_sample_has_random_numbers_of_its_own)
                               .world = world,
                               .rank = world - 1,
                               .epochs = 3,
+                              .first_epoch = 10 * world - 10,
                               .threads = (uint32_t)world - 1,
                               .order = order};
         lx_loader *loader = open_loader(source, setup);
         for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
-            uint64_t keys[7][2], epoch = lx_batch_get_epoch(batch);
-            ck_assert_uint_eq(epoch, lx_batch_get_position(batch) / LENGTH);
+            uint64_t keys[7][2], right[2], epoch = lx_batch_get_position(batch) / LENGTH;
+            ck_assert_uint_eq(lx_batch_get_epoch(batch), setup.first_epoch + epoch);
             lx_batch_get_keys(batch, 42, keys[0]);
-            for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
-                ck_assert_mem_eq(keys[i], right[epoch][lx_batch_get_indices(batch)[i]],
-                                 sizeof keys[i]);
+            for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++) {
+                lx_random_get_key(42, lx_batch_get_epoch(batch),
+                                  places[epoch][lx_batch_get_indices(batch)[i]], right);
+                ck_assert_mem_eq(keys[i], right, sizeof right);
+            }
         }
         lx_loader_close(loader);
     }

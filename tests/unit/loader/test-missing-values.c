@@ -279,6 +279,8 @@ START_TEST(records_are_read_with_their_marks)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     const uint64_t indices[] = {3, 100, 4}, beyond = LENGTH;
+    const lx_samples samples = {.count = 3, .indices = indices, .positions = indices};
+    const lx_samples wrong = {.count = 1, .indices = &beyond, .positions = &beyond};
     uint64_t labels[3];
     uint8_t images[3][WIDTH], marks[2][3];
     const lx_target targets[] = {{labels, 8}, {images, WIDTH}};
@@ -286,16 +288,17 @@ START_TEST(records_are_read_with_their_marks)
     write_dataset(LENGTH);
     for (int live = 0; live < 2; live++) {
         lx_source *source = open_source((struct placed){.access = LX_ACCESS_MMAP, .live = live});
-        unit_ok(lx_source_fill_present(source, indices, 3, targets, present, &error));
+        unit_ok(lx_source_fill_present(source, &samples, targets, present, &error));
         ck_assert_mem_eq(marks[0], "\0\1\1", 3);
         ck_assert_mem_eq(marks[1], "\1\0\1", 3);
         ck_assert_uint_eq(labels[2], 4);
-        unit_ok(lx_source_fill_present(source, indices, 3, targets, none, &error));
-        unit_fails(lx_source_fill_present(source, &beyond, 1, targets, present, &error),
-                   LX_ERR_RANGE);
-        unit_refuses_null(lx_source_fill_present(NULL, indices, 3, targets, present, &error),
+        unit_ok(lx_source_fill_present(source, &samples, targets, none, &error));
+        unit_fails(lx_source_fill_present(source, &wrong, targets, present, &error), LX_ERR_RANGE);
+        unit_refuses_null(lx_source_fill_present(NULL, &samples, targets, present, &error),
                           "source");
-        unit_refuses_null(lx_source_fill_present(source, indices, 3, targets, NULL, &error),
+        unit_refuses_null(lx_source_fill_present(source, NULL, targets, present, &error),
+                          "samples");
+        unit_refuses_null(lx_source_fill_present(source, &samples, targets, NULL, &error),
                           "present");
         lx_source_unref(source);
     }

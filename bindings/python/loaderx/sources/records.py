@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
 import sys
-from typing import (Any, Callable, ClassVar, Dict, Iterable, KeysView, List, Mapping, Optional,
+import threading
+from typing import (Any, Callable, ClassVar, Dict, Iterable, Iterator, KeysView, List, Mapping, Optional,
                     Sequence, Tuple, Type, cast)
 
 import numpy as np
@@ -165,10 +167,10 @@ class Records(Concatenable):
         """Read columns; `lacking` is that of ``_core.Source.gather``."""
         varying = {name for name, kind, shape in self._source.columns if varies(kind, shape)}
         if not varying:
-            return self._source.gather(indices, names, lacking)
+            return self._source.gather(indices, names, lacking, _epoch())
         names = tuple(self.fields) if names is None else names
         dense = tuple(name for name in names if name not in varying)
-        columns = self._source.gather(indices, dense, lacking)
+        columns = self._source.gather(indices, dense, lacking, _epoch())
         return {name: self._get(name, indices) if name in varying else columns[name]
                 for name in names}
 
@@ -274,6 +276,34 @@ class Records(Concatenable):
         shape = cast(Tuple[int, ...], field.shape)    # unless it varies
         size = 0 if field.varies else np.dtype(field.dtype).itemsize * math.prod(shape)
         return np.full(len(self._places(key)), size, np.int64)
+
+
+# The attribute `epoch` is set while a DataLoader of loaderx.torch reads in this thread.
+_reading = threading.local()
+
+
+@contextlib.contextmanager
+def reading_at(epoch: int) -> Iterator[None]:
+    """Let random choices of the records that this thread reads depend on `epoch`."""
+    _reading.epoch = epoch
+    try:
+        yield
+    finally:
+        del _reading.epoch
+
+
+def _epoch() -> int:
+    """Return the epoch on which random choices depend.
+
+    In a worker of torch's own DataLoader, which has no epochs, it is a random number of torch's.
+    """
+    epoch: Optional[int] = getattr(_reading, 'epoch', None)
+    if epoch is not None:
+        return epoch
+    torch = sys.modules.get('torch')
+    if torch is None or torch.utils.data.get_worker_info() is None:
+        return 0
+    return int(torch.empty((), dtype=torch.int64).random_())
 
 
 def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:

@@ -58,7 +58,7 @@ class _Tasks:
         self.asked += 1
         if self._ahead:
             self.places[self.asked] = self._progress.look()
-        return self.asked, index
+        return self.asked, index, self._progress.place_of(self.asked - 1)
 
 
 class ByTorch(Iterator):

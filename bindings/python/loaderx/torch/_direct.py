@@ -15,7 +15,7 @@ from .._pinning import pinned_allocator
 from ._batches import BatchSampler
 from ._fetchers import Gathered
 from ._iterations import Block, Iteration, Stateful
-from ._iterators import Iterator, pinning
+from ._iterators import Iterator, Progress, pinning
 from ._remote import same
 
 __all__ = ['Direct', 'is_direct']
@@ -79,6 +79,7 @@ class _Whole:
             self._blocks = iter(self._sampler._drawn(inner))
             block = inner.take(next(self._blocks, range(0)))
             self._count = len(block)
+            self.start = inner.returned    # positions count from the beginning of the pass
             if self._count >= minimum:
                 order = self._order_of(self._sampler._numbers(block), length)
         self.order = order if self._count >= minimum else None
@@ -90,7 +91,8 @@ class _Whole:
             return None
         if numbers.dtype.kind == 'i':
             numbers = np.where(numbers < 0, numbers + length, numbers)
-        return _core.subset(_core.sequential(len(numbers), 1, 1), numbers.astype(np.uint64), None)
+        numbers = np.concatenate([np.zeros(self.start, np.uint64), numbers.astype(np.uint64)])
+        return _core.subset(_core.sequential(len(numbers), 1, 1), numbers, None)
 
     def at(self, handed: int) -> Any:
         """Return the position of the pass after `handed` batches."""
@@ -116,16 +118,17 @@ class _OneByOne:
     """Reads batches, some of whose indices are out of range, and skips the batches that fail."""
 
     def __init__(self, fetcher: Gathered, numbers: np.ndarray[Any, Any], size: int,
-                 drop_last: bool) -> None:
-        self._fetcher = fetcher
+                 drop_last: bool, progress: Progress) -> None:
+        self._fetcher, self._progress = fetcher, progress
         end = len(numbers) - (len(numbers) % size if drop_last else 0)
-        self._batches = iter([numbers[first:first + size] for first in range(0, end, size)])
+        self._batches = enumerate([numbers[first:first + size] for first in range(0, end, size)])
 
     def __iter__(self) -> _OneByOne:
         return self
 
     def __next__(self) -> Dict[str, Any]:
-        return self._fetcher.gather(next(self._batches))
+        number, indices = next(self._batches)
+        return self._fetcher.gather(indices, self._progress.place_of(number))
 
 
 class Direct(Iterator):
@@ -159,7 +162,7 @@ class Direct(Iterator):
         whole, batches = self._whole, self._sampler
         if whole.invalid_indices is not None:
             self._loader = _OneByOne(self._fetcher, whole.invalid_indices, batches.batch_size,
-                                     batches.drop_last)
+                                     batches.drop_last, self._progress)
             return
         if whole.order is None:
             self._loader = iter(())
@@ -168,7 +171,7 @@ class Direct(Iterator):
             self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
             whole.start, 0, 1, batches.drop_last, False,
             min(self._num_workers, _MAX_THREADS), None, None, None, 'raise', None, UINT64_MAX,
-            None, (), None, self._allocate)
+            None, (), None, self._allocate, self._progress.epoch)
         self._loader = iter(self._engine)
 
     def _next_data(self) -> Any:

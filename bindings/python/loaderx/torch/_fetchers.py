@@ -14,13 +14,13 @@ from .. import _core
 from .._tables import is_frame
 from .._tensors import to_tensor
 from .._types import varies
-from ..sources.records import Records, resolved
+from ..sources.records import Records, reading_at, resolved
 from ..sources import Dataset, NPDataset
 from ..sources.source import as_source, core_of, describe
 from ._collate import default_collate
 from ._token_stream import TokenStream
 
-__all__ = ['Found', 'Gathered', 'Listed', 'Together', 'collation', 'find_data', 'find_source',
+__all__ = ['Found', 'Gathered', 'Listed', 'Place', 'Together', 'collation', 'find_data', 'find_source',
            'is_ours', 'together']
 
 _KINDS = (Dataset, NPDataset, Records)
@@ -31,6 +31,9 @@ _READ_METHODS = tuple(kind.__getitems__ for kind in _KINDS)
 # The methods of a dataset of this package that a user's subclass may override.
 _ITEM_METHODS = '__getitem__', '__getitems__'
 _PACKAGE = __name__.split('.', maxsplit=1)[0]
+
+# The epoch of a batch, and the position of its first record, on which random choices depend.
+Place = Tuple[int, int]
 
 # A library source, and whether its records are arrays rather than dicts.
 Found = Tuple[_core.Source, bool]
@@ -148,8 +151,16 @@ class Listed:
     def __init__(self, dataset: Any, batched: bool, collate: Callable[[Any], Any]) -> None:
         self._dataset, self._batched, self._collate = dataset, batched, collate
 
-    def fetch(self, index: Any) -> Any:
+    def fetch(self, index: Any, place: Optional[Place] = None) -> Any:
         """Return the records at a list of indices, or the record at one index."""
+        if place is None:
+            return self._read(index)
+        # The records of a batch are read by their indices, in any order, so that both numbers of
+        # the place become the epoch.
+        with reading_at((place[0] * 0x9e3779b97f4a7c15 + place[1]) % 2**64):
+            return self._read(index)
+
+    def _read(self, index: Any) -> Any:
         dataset = self._dataset
         if not self._batched:
             return self._collate(dataset[index])
@@ -194,31 +205,31 @@ class Gathered:
         self._batched = batched
         self.names: Tuple[str, ...] = tuple(name for name, _, _ in self.source.columns)
 
-    def fetch(self, index: Any) -> Any:
+    def fetch(self, index: Any, place: Optional[Place] = None) -> Any:
         """Return the records at a list of indices, or the record at one index."""
         numbers = _integers(index if self._batched else [index])
         if numbers is None:
-            return self._fetch_as_torch(index)
-        batch = self.tensors(self.gather(numbers))
+            return self._fetch_as_torch(index, place)
+        batch = self.tensors(self.gather(numbers, place))
         if self._batched:
             return batch
         return {name: values[0] for name, values in batch.items()} if isinstance(
             batch, dict) else batch[0]
 
-    def _fetch_as_torch(self, index: Any) -> Any:
+    def _fetch_as_torch(self, index: Any, place: Optional[Place]) -> Any:
         """Read the records as torch does, for any other `index` and to raise torch's errors."""
         collate = default_collate if self._batched else data.default_convert
-        return Listed(self._dataset, self._batched, collate).fetch(index)
+        return Listed(self._dataset, self._batched, collate).fetch(index, place)
 
     def tensors(self, batch: Dict[str, Any]) -> Any:
         """Convert the arrays to tensors without a copy; return one tensor if records are arrays."""
         made = {name: to_tensor(values) for name, values in batch.items()}
         return made[self.names[0]] if self._bare else made
 
-    def gather(self, indices: np.ndarray[Any, Any]) -> Dict[str, Any]:
+    def gather(self, indices: np.ndarray[Any, Any], place: Optional[Place]) -> Dict[str, Any]:
         """Read the arrays of a batch."""
         try:
-            return self.source.gather(indices, None, True)
+            return self.source.gather(indices, None, True, place)
         except IndexError:
             for index in indices.tolist():
                 self._dataset[index]    # raises the dataset's error for an index out of range

@@ -14,6 +14,7 @@ from .._pinning import pins
 from .._states import VERSION, check, checksum, differs, is_same, number
 from ..errors import CorruptError
 from ._batches import BatchSampler
+from ._fetchers import Place
 from ._iterations import Stateful
 from ._remote import same
 from ._states import pack, unpack
@@ -27,9 +28,10 @@ KIND = 'torch.DataLoader'
 class Progress:
     """The progress of one pass of a loader; it outlives the iterator and references no threads."""
 
-    def __init__(self, sampler: Any, seed: int, batches: int) -> None:
+    def __init__(self, sampler: Any, seed: int, batches: int, passes: int) -> None:
         self.sampler = sampler
         self.seed = seed
+        self.passes = passes        # number of earlier passes with this seed: of persistent workers
         self.batches = batches      # number of batches that were returned or failed
         self._before = batches      # number of batches before the loaded state
         self.finished = False
@@ -49,6 +51,20 @@ class Progress:
     def batches_here(self) -> int:
         """The number of batches that this iterator returned."""
         return self.batches - self._before
+
+    @property
+    def epoch(self) -> int:
+        """The number of the pass, on which random choices of the library depend.
+
+        torch draws a seed for each pass, from which its workers' random numbers come.
+        """
+        return (self.seed + self.passes) % 2**64
+
+    def place_of(self, number: int) -> Place:
+        """Return the place of the batch that this iterator requests after `number` others."""
+        size = getattr(self.sampler, 'batch_size', None)
+        size = size if isinstance(size, int) else 2**32    # batches differ in size
+        return self.epoch, (self._before + number) * size % 2**64
 
     def look(self) -> Any:
         """Copy the current position of the sampler."""
@@ -102,6 +118,9 @@ def make_state(loader: Any, sampler: Any, progress: Optional[Progress]) -> Dict[
             state.update(batches=progress.batches, next_worker=progress.next_worker)
         if begun or (progress.finished and progress.stays):
             state['base_seed'] = progress.seed    # persistent workers keep this seed
+            passes = progress.passes + progress.finished
+            if passes:
+                state['passes'] = passes
     state.update(_states_of_datasets(loader, progress))
     if loader.generator is not None and not _draws(sampler, loader.generator):
         state['generator'] = pack(loader.generator.get_state())
@@ -141,8 +160,9 @@ def check_state(loader: Any, sampler: Any, state: Mapping[str, Any], changed: st
     loader._data.check(state.get('data'), changed)
     number(state, 'batches')
     number(state, 'next_worker')
-    if 'base_seed' in state:
-        number(state, 'base_seed')
+    for name in 'base_seed', 'passes':
+        if name in state:
+            number(state, name)
     if loader._is_iterable():
         if 'streams' in state and not is_same(state.get('num_workers'), int(loader.num_workers)):
             raise differs('num_workers', state.get('num_workers'), loader.num_workers)
@@ -200,7 +220,7 @@ class Iterator:
                 pass
         self._resumed_streams = resumed.get('streams')
         self._resumed_datasets = resumed.get('datasets')
-        self._track(loader, skipped)
+        self._track(loader, skipped, resumed.get('passes', 0))
         self._progress.next_worker = resumed.get('next_worker', 0) % max(self._num_workers, 1)
 
     def _begin_sampler(self, loader: Any, resumed: Mapping[str, Any], skipped: int) -> int:
@@ -236,10 +256,10 @@ class Iterator:
     def _reset(self, loader: Any) -> None:
         """Begin the next pass with the same workers."""
         self._request(loader)
-        self._track(loader, 0)
+        self._track(loader, 0, self._progress.passes + 1)
 
-    def _track(self, loader: Any, skipped: int) -> None:
-        self._progress = progress = Progress(self._sampler, self._base_seed, skipped)
+    def _track(self, loader: Any, skipped: int, passes: int) -> None:
+        self._progress = progress = Progress(self._sampler, self._base_seed, skipped, passes)
         progress.stays = bool(self._num_workers and loader.persistent_workers)
         loader._progress = progress
 

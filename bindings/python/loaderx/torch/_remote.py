@@ -50,7 +50,7 @@ def unpack(state: Optional[bytes]) -> Any:
 
 
 class Remote:
-    """A map-style dataset; its indices are pairs of a batch's number and index.
+    """A map-style dataset; its indices are a batch's number, index and place.
 
     The index None requests only the state of the worker.
 
@@ -94,13 +94,13 @@ class Remote:
     def __getitem__(self, task: Any) -> Answer:
         if task is None:
             return Answer(BEGIN, _worker_number(), self._pack_state())
-        number, index = task
+        number, index, place = task
         if self.fetcher is None:
             self.fetcher = self._make(self.dataset)
-        made = self._attempt(index)
+        made = self._attempt(index, place)
         return Answer(BATCH, _worker_number(), self._pack_state(), number, made)
 
-    def _attempt(self, index: Any, ends: Any = ()) -> Any:
+    def _attempt(self, index: Any, place: Any = None, ends: Any = ()) -> Any:
         """Fetch a batch; in a worker process, return an exception in torch's form.
 
         The exception thus arrives together with the worker's state.
@@ -108,7 +108,7 @@ class Remote:
         try:
             if self._failure is not None:
                 raise self._failure
-            return self.fetcher.fetch(index)
+            return self.fetcher.fetch(index, place)
         except ends:
             raise
         except Exception:
@@ -168,7 +168,7 @@ class RemoteStream(Remote, data.IterableDataset):
         if self._ended:
             raise StopIteration
         try:
-            made = self._attempt(self._index, StopIteration)
+            made = self._attempt(self._index, ends=StopIteration)
         except StopIteration:
             if not self._reports:
                 raise

@@ -59,7 +59,7 @@ class Streamed:
             for _ in itertools.islice(self._items, self._taken):
                 pass
 
-    def fetch(self, index: Any) -> Any:
+    def fetch(self, index: Any, _: Any = None) -> Any:
         """Return a batch of as many items as `index` has entries, or the next item."""
         self._taken += len(index) if self._batched else 1
         if self._ended:

@@ -120,7 +120,8 @@ class Threaded(Iterator):
             return
         self._places[self._sent] = self._progress.look()
         self._worker_of[self._sent] = number
-        self._shared.tasks[number].put((self._shared.pass_number, self._sent, index))
+        self._shared.tasks[number].put((self._shared.pass_number, self._sent,
+                                        (index, self._progress.place_of(self._sent))))
         self._sent += 1
 
     def _next_data(self) -> Any:

@@ -85,7 +85,7 @@ class _Worker:
         made: Any = None
         try:
             self._open(task_pass)
-            made = self._shared.pin(self._fetcher.fetch(index))
+            made = self._shared.pin(self._fetcher.fetch(*index))
         except BaseException as error:
             made = Failed(self._number, error)
             if isinstance(error, StopIteration) and isinstance(self._fetcher, Streamed):

@@ -363,8 +363,9 @@ START_TEST(records_without_one_of_the_inputs_are_missing)
     unit_ok(lx_source_open("d", NULL, &part, &error));
     unit_ok(lx_source_new_map(part, inputs, 2, &column, 1, &options, &source, &error));
     lx_source_unref(part);
-    unit_ok(lx_source_fill_present(source, indices, LENGTH, &(lx_target){got, sizeof got[0]},
-                                   present, &error));
+    const lx_samples samples = {.count = LENGTH, .indices = indices, .positions = indices};
+    unit_ok(lx_source_fill_present(source, &samples, &(lx_target){got, sizeof got[0]}, present,
+                                   &error));
     for (uint64_t i = 0; i < LENGTH; i++) {
         uint64_t there = indices[i] % 5 != 1 && indices[i] % 3 != 1;
         ck_assert_uint_eq(marks[i], there);

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Augmentation of images differs in each epoch, and continues exactly after a resume."""
+
+import json
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+images = pytest.importorskip('loaderx.images')
+torch = pytest.importorskip('torch')
+
+from loaderx.torch import DataLoader
+
+def make_png(width, height, rows):
+    """Return a PNG of colours."""
+    def chunk(name, data):
+        return struct.pack('>I', len(data)) + name + data + struct.pack('>I', zlib.crc32(name + data))
+
+    return (b'\x89PNG\r\n\x1a\n' +
+            chunk(b'IHDR', struct.pack('>2I5B', width, height, 8, 2, 0, 0, 0)) +
+            chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+
+
+PNG = make_png(2, 1, b'\0\xff\xff\xff\0\0\0')
+COUNT, BATCH = 60, 8
+
+
+@pytest.fixture(scope='module')
+def train(tmp_path_factory):
+    """Images of two pixels, which are exchanged or not."""
+    path = tmp_path_factory.mktemp('data') / 'photos'
+    with lx.create(path, {'image': lx.Field('image'), 'label': lx.Field('int64')}) as writer:
+        writer.extend({'image': [PNG] * COUNT, 'label': np.arange(COUNT)})
+    return images.ImageDataset(path, [images.Resize((1, 2), 'nearest'), images.Flip()], seed=3)
+
+
+def collate(records):
+    return torch.utils.data.default_collate(records)
+
+
+# The ways in which a DataLoader reads: by a loader of the library, by threads, by processes, with
+# the caller's code, and without workers.
+WAYS = {
+    'direct': {'num_workers': 2},
+    'inline': {},
+    'shuffled': {'num_workers': 1, 'shuffle': True},
+    'shuffled by a generator': {'num_workers': 1, 'shuffle': True, 'generator': True},
+    'persistent': {'num_workers': 2, 'persistent_workers': True},
+    'threads': {'num_workers': 2, 'worker_init_fn': lambda worker: None},
+    'threads that stay': {'num_workers': 2, 'worker_init_fn': lambda worker: None,
+                          'persistent_workers': True},
+    'collated': {'num_workers': 2, 'collate_fn': collate},
+    'collated inline': {'collate_fn': collate},
+    'processes': {'num_workers': 2, 'workers': 'processes'},
+    'processes that stay': {'num_workers': 2, 'workers': 'processes', 'persistent_workers': True},
+}
+
+
+def make_loader(train, way):
+    options = dict(WAYS[way])
+    if options.get('generator'):
+        options['generator'] = torch.Generator().manual_seed(5)
+    return DataLoader(train, batch_size=BATCH, **options)
+
+
+def flips(batch):
+    """Whether each image was mirrored, by its label."""
+    return dict(zip(batch['label'].tolist(), (batch['image'][:, 0, 0, 0] == 0).tolist()))
+
+
+def epoch_of(batches):
+    found = {}
+    for batch in batches:
+        found.update(flips(batch))
+    return found
+
+
+@pytest.mark.parametrize('way', WAYS)
+def test_each_epoch_is_augmented_differently(train, way):
+    torch.manual_seed(1)
+    loader = make_loader(train, way)
+    epochs = [epoch_of(loader) for _ in range(3)]
+    assert all(sorted(epoch) == list(range(COUNT)) for epoch in epochs)
+    assert all(10 < sum(epoch.values()) < 50 for epoch in epochs)    # of 60, each with 1/2
+    assert all(10 < sum(one[i] != other[i] for i in one) < 50
+               for one, other in [epochs[:2], epochs[1:], epochs[::2]])
+    if way != 'shuffled by a generator':    # which begins with the same seed
+        assert epoch_of(make_loader(train, way)) != epochs[0]
+    torch.manual_seed(1)
+    again = make_loader(train, way)
+    assert [epoch_of(again) for _ in range(3)] == epochs
+
+
+@pytest.mark.parametrize('way', WAYS)
+@pytest.mark.parametrize('stop', [(0, 3), (1, 1), (2, 7)])
+def test_a_resumed_loader_continues_with_the_same_augmentation(train, way, stop):
+    torch.manual_seed(2)
+    loader = make_loader(train, way)
+    for _ in range(stop[0]):
+        epoch_of(loader)
+    iterator = iter(loader)
+    for _ in range(stop[1]):
+        next(iterator)
+    state = json.loads(json.dumps(loader.state_dict()))
+    expected = [flips(batch) for batch in iterator]
+    torch.manual_seed(77)
+    resumed = make_loader(train, way)
+    resumed.load_state_dict(state)
+    assert [flips(batch) for batch in resumed] == expected
+
+
+def test_all_ways_by_threads_give_the_same_pixels(train):
+    found = []
+    for way in 'direct', 'inline', 'threads', 'processes':
+        torch.manual_seed(3)
+        found.append(epoch_of(make_loader(train, way)))
+    assert found[1:] == found[:-1]
+
+
+@pytest.mark.parametrize('options', [
+    {'num_workers': 2}, {'num_workers': 1, 'persistent_workers': True}])
+def test_workers_of_torch_augment_each_epoch_differently(train, options):
+    loader = torch.utils.data.DataLoader(train, batch_size=BATCH, **options)
+    one, other = epoch_of(loader), epoch_of(loader)
+    assert 10 < sum(one[i] != other[i] for i in one) < 50
+
+
+def test_records_read_alone_are_those_of_epoch_0(train):
+    assert [train[i]['image'].tolist() for i in range(5)] == train[:5]['image'].tolist()
+    first = next(lx.Loader(train, batch_size=COUNT))
+    np.testing.assert_array_equal(first['image'], train[:]['image'])
