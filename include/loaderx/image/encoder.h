@@ -56,7 +56,7 @@ LX_BEGIN_DECLS
  */
 typedef struct lx_image_encoder lx_image_encoder;
 
-/** Creates an encoder; free it with lx_image_encoder_free(). Returns NULL if memory is exhausted. */
+/** Creates an encoder; free it with lx_image_encoder_free(). Returns NULL when out of memory. */
 LX_API lx_image_encoder *lx_image_encoder_new(void);
 
 /** Frees an encoder. NULL is allowed. */
