@@ -34,7 +34,8 @@ LX_BEGIN_DECLS
  * lx_image_encoder *encoder = lx_image_encoder_new();
  * const void *bytes;
  * size_t size;
- * lx_image_encoder_encode(encoder, &image, LX_IMAGE_JPEG, &bytes, &size, &error);
+ * lx_image_encoder_encode(encoder, &image, LX_IMAGE_JPEG, &bytes, &size,
+ *                         &error);
  * if (error.status != LX_OK)
  *     return complain(&error);
  * fwrite(bytes, 1, size, file);
