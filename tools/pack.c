@@ -283,7 +283,9 @@ static lx_status make_list(request *r, lx_error *error)
         r->root = folder ? strdup(r->input) : copy_folder(r->input);
     if (r->root == NULL)
         return fail_memory(error, "a path");
-    lx_status status = folder ? image_list_scan(&r->images, r->input, error)
+    for (size_t length = strlen(r->root); length > 1 && r->root[length - 1] == '/';)
+        r->root[--length] = '\0';
+    lx_status status = folder ? image_list_scan(&r->images, r->root, error)
                               : image_list_read(&r->images, r->input, error);
     if (status == LX_OK && r->shuffle)
         status = image_list_shuffle(&r->images, r->cut.seed, error);

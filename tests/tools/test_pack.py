@@ -377,15 +377,15 @@ def test_images_cannot_be_changed_without_the_library(loaderx, folder, photos):
 
 @pytest.fixture
 def many(folder):
-    """A list of 30000 images in 50 files; return its lines."""
+    """A list of 20000 images in 50 files; return its lines."""
     for number in range(50):
         (folder / f'{number}.png').write_bytes(png(number, 60, 50))
-    lines = [f'{i * 7919 % 30011}\t{i % 10}\t{i % 50}.png\n' for i in range(30000)]
+    lines = [f'{i * 7919 % 30011}\t{i % 10}\t{i % 50}.png\n' for i in range(20000)]
     (folder / 'many.lst').write_text(''.join(lines))
     return lines
 
 
-@pytest.mark.parametrize('cut', [0, 1, 4, 5, 1000])
+@pytest.mark.parametrize('cut', [1, 4, 1000])
 def test_continues_after_kill(loaderx, folder, many, cut):
     loaderx.text('pack', 'many.lst', 'whole.rec')
     running = loaderx.start('pack', 'many.lst', 'x.rec', '--threads', 1)
@@ -400,7 +400,7 @@ def test_continues_after_kill(loaderx, folder, many, cut):
     assert f'{unfinished.name} is what an interrupted pack has left: --resume' in loaderx.fails(
         2, 'pack', 'many.lst', 'x.rec')
     report = loaderx.json('pack', 'many.lst', 'x.rec', '--resume')
-    assert report['resumed'] > 20 and report['resumed'] + report['packed'] == 30000
+    assert report['resumed'] > 20 and report['resumed'] + report['packed'] == 20000
     for end in 'rec', 'idx':
         assert (folder / f'x.{end}').read_bytes() == (folder / f'whole.{end}').read_bytes()
     assert not list(folder.glob('*.pack-*'))
@@ -408,7 +408,7 @@ def test_continues_after_kill(loaderx, folder, many, cut):
 
 
 def test_signal(loaderx, folder, many):
-    running = loaderx.start('pack', 'many.lst', 'x.rec', '--chunks', 3)
+    running = loaderx.start('pack', 'many.lst', 'x.rec', '--chunks', 3, '--threads', 1)
     while not list(folder.glob('x_1.rec.pack-*')):
         assert running.poll() is None
         time.sleep(.001)
@@ -417,7 +417,7 @@ def test_signal(loaderx, folder, many):
     assert b'stopped by signal: Terminated; continue with --resume' in printed
     assert running.returncode == 128 + signal.SIGTERM and not list(folder.glob('x*.rec'))
     report = loaderx.json('pack', 'many.lst', 'x.rec', '--chunks', 3, '--resume')
-    assert report['resumed'] >= 10000 and report['resumed'] + report['packed'] == 30000
+    assert report['resumed'] >= 6666 and report['resumed'] + report['packed'] == 20000
     loaderx.text('pack', 'many.lst', 'y.rec', '--chunks', 3)
     for number in range(3):
         assert ((folder / f'x_{number}.rec').read_bytes() ==
@@ -464,7 +464,7 @@ def test_two_processes(loaderx, folder, many):
                                                               option)
     running.send_signal(signal.SIGCONT)
     assert running.communicate(timeout=60)[1] == b''
-    assert len(read(folder / 'x.rec')) == 30000
+    assert len(read(folder / 'x.rec')) == 20000
 
 
 def test_full_disk(loaderx, folder, many):
@@ -475,7 +475,7 @@ def test_full_disk(loaderx, folder, many):
     assert done.returncode == 1 and b'File too large' in done.stderr
     assert not (folder / 'x.rec').exists()
     assert loaderx.json('pack', 'many.lst', 'x.rec', '--resume')['resumed'] > 100
-    assert len(read(folder / 'x.rec')) == 30000
+    assert len(read(folder / 'x.rec')) == 20000
 
 
 def test_force(loaderx, folder, photos):
@@ -585,7 +585,7 @@ def test_other_datasets_are_refused(loaderx, folder, images):
 
 def test_dataset_continues_after_kill(loaderx, folder, many):
     loaderx.text('pack', 'many.lst', 'whole')
-    running = loaderx.start('pack', 'many.lst', 'x')
+    running = loaderx.start('pack', 'many.lst', 'x', '--threads', 1)
     while not list(folder.glob('x.pack-*/meta.json')):
         assert running.poll() is None
         time.sleep(.001)
@@ -600,7 +600,7 @@ def test_dataset_continues_after_kill(loaderx, folder, many):
         running.communicate(timeout=60)
     if not (folder / 'x').exists():
         loaderx.text('pack', 'many.lst', 'x', '--resume')
-    assert ' have the same 30000 records' in loaderx.text('diff', 'whole', 'x')
+    assert ' have the same 20000 records' in loaderx.text('diff', 'whole', 'x')
     loaderx.text('verify', 'x')
     assert names(folder)[-3:] == ['many.lst', 'whole', 'x']
 
