@@ -9,7 +9,7 @@
 
 #include "failure.h"
 #include "interrupt.h"
-#include "pack-records.h"
+#include "pack-output.h"
 #include "packer.h"
 #include "report.h"
 
@@ -44,56 +44,57 @@ static pack_mode choose_mode(const pack_job *self)
     return self->resume ? PACK_RESUME : self->replace ? PACK_REPLACE : PACK_NEW;
 }
 
-static lx_status pack_file_images(pack_job *self, packer *images, const pack_file *file,
-                                  pack_records *to, lx_error *error)
+static lx_status pack_output_images(const pack_job *self, packer *work, const pack_file *file,
+                                    pack_output *to, uint64_t *found, lx_error *error)
 {
-    size_t done = 0;
-    lx_status status = pack_records_open(to, self->list, file->first, file->count,
-                                         choose_mode(self), self->skip, &done, error);
-    uint64_t found = to->writer != NULL ? lx_recordio_writer_get_count(to->writer) : 0;
-    self->resumed += found;
-    images->skipped += done - found;
-    if (status == LX_OK)
-        status = packer_run(images, file->first + done, file->count - done, pack_records_take, to,
-                            error);
-    lx_status closed = pack_records_close(to, status == LX_OK, error);
+    const pack_images images = {self->list, file->first, file->count, self->skip};
+    size_t at, end = file->first + file->count;
+    lx_status status = to->class->open(to, &images, choose_mode(self), &at, found, error);
+    if (status == LX_OK) {
+        work->skipped += at - file->first - *found;
+        status = packer_run(work, at, end - at, pack_output_take, to, error);
+    }
+    lx_status closed = to->class->close(to, status == LX_OK ? PACK_COMPLETE : PACK_KEEP, error);
     return status != LX_OK ? status : closed;
 }
 
 /* ---- all files */
 
-static lx_status name_files(const pack_job *self, pack_records *outputs, lx_error *error)
+static lx_status make_outputs(const pack_job *self, pack_output **outputs, lx_error *error)
 {
     lx_status status = LX_OK;
-    for (size_t i = 0; i < self->plan->count; i++)
-        outputs[i].lock = -1;
     for (size_t i = 0; status == LX_OK && i < self->plan->count; i++) {
         const pack_file *file = &self->plan->files[i];
-        status = pack_records_name(&outputs[i], file->path, make_tag(self, file), choose_mode(self),
-                                   error);
+        status = pack_output_new(file->path, make_tag(self, file), choose_mode(self),
+                                 self->executor, &outputs[i], error);
     }
-    return status == LX_OK ? pack_records_lock(&outputs[0], error) : status;
+    return status == LX_OK && outputs[0]->class->lock != NULL
+               ? outputs[0]->class->lock(outputs[0], error)
+               : status;
 }
 
-static lx_status pack_files(pack_job *self, pack_records *outputs, progress *bar, lx_error *error)
+static lx_status pack_files(pack_job *self, pack_output **outputs, progress *bar, lx_error *error)
 {
     size_t count = self->plan->count;
-    packer images = {.list = self->list,
-                     .root = self->root,
-                     .recoding = &self->recoding,
-                     .executor = self->executor,
-                     .skip = self->skip,
-                     .bar = bar,
-                     .total = self->plan->images};
-    lx_status status = name_files(self, outputs, error);
-    for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = pack_file_images(self, &images, &self->plan->files[i], &outputs[i], error);
+    packer work = {.list = self->list,
+                   .root = self->root,
+                   .recoding = &self->recoding,
+                   .executor = self->executor,
+                   .skip = self->skip,
+                   .bar = bar,
+                   .total = self->plan->images};
+    lx_status status = make_outputs(self, outputs, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        uint64_t found = 0;
+        status = pack_output_images(self, &work, &self->plan->files[i], outputs[i], &found, error);
+        self->resumed += found;
+    }
     progress_clear(bar);
     for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = pack_records_install(&outputs[i], error);
-    self->packed = images.packed;
-    self->skipped = images.skipped;
-    self->bytes = images.bytes;
+        status = outputs[i]->class->install(outputs[i], error);
+    self->packed = work.packed;
+    self->skipped = work.skipped;
+    self->bytes = work.bytes;
     return status;
 }
 
@@ -101,7 +102,7 @@ lx_status pack_job_run(pack_job *self, lx_error *error)
 {
     progress bar;
     size_t count = self->plan->count;
-    pack_records *outputs = calloc(count, sizeof *outputs);
+    pack_output **outputs = calloc(count, sizeof *outputs);
     if (outputs == NULL)
         return fail_memory(error, "the files");
     interrupt_catch();
@@ -111,7 +112,7 @@ lx_status pack_job_run(pack_job *self, lx_error *error)
     if (self->packed + self->resumed != 0 && status != LX_OK)
         advise(error, status, "continue with --resume");
     for (size_t i = 0; i < count; i++)
-        pack_records_free(&outputs[i]);
+        pack_output_free(outputs[i]);
     free(outputs);
     return status;
 }

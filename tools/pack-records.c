@@ -1,94 +1,97 @@
 /* SPDX-License-Identifier: MIT */
-#include "pack-records.h"
-
+/* RecordIO files. The index is not needed to continue: an id is also the key. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <loaderx/recordio.h>
+
 #include "directory.h"
 #include "failure.h"
 #include "interrupt.h"
+#include "pack-output.h"
 #include "recordio-pass.h"
 
-/** Makes the temporary name of a file; NULL if memory runs out. */
-static char *name_unfinished(const char *path, uint32_t tag)
-{
-    size_t size = strlen(path) + sizeof ".pack-01234567";
-    char *name = malloc(size);
-    if (name != NULL)
-        snprintf(name, size, "%s.pack-%08" PRIx32, path, tag);
-    return name;
-}
+typedef struct pack_records {
+    pack_output base;
+    char *index, *unfinished_index;
+    lx_recordio_writer *writer;
+    bool locked;
+    int lock;
+} pack_records;
 
 static bool is_begun(const pack_records *self)
 {
     struct stat about;
-    return stat(self->unfinished, &about) == 0 && about.st_size != 0;
+    return stat(self->base.unfinished, &about) == 0 && about.st_size != 0;
 }
 
-lx_status pack_records_name(pack_records *self, const char *path, uint32_t tag, pack_mode mode,
-                            lx_error *error)
+static lx_status check(pack_output *output, pack_mode mode, lx_error *error)
 {
-    *self = (pack_records){.path = path, .index = recordio_name_index(path), .lock = -1};
-    self->unfinished = name_unfinished(path, tag);
+    pack_records *self = (pack_records *)output;
+    self->index = recordio_name_index(output->path);
     if (self->index != NULL)
-        self->unfinished_index = name_unfinished(self->index, tag);
-    if (self->unfinished == NULL || self->unfinished_index == NULL)
+        self->unfinished_index = pack_output_name(self->index, output->tag);
+    if (self->unfinished_index == NULL)
         return fail_memory(error, "a path");
-    lx_status status = recordio_check_output(path, mode == PACK_REPLACE, error);
+    lx_status status = recordio_check_output(output->path, mode == PACK_REPLACE, error);
     if (status == LX_OK)
         status = recordio_check_output(self->index, mode == PACK_REPLACE, error);
     if (status == LX_OK && mode == PACK_NEW && is_begun(self))
-        status = lx_fail(error, LX_ERR_EXISTS,
-                         "%.400s is what an interrupted pack has left: --resume continues it, and "
-                         "--force begins again",
-                         self->unfinished);
+        status = pack_output_fail_begun(output, error);
     return status;
+}
+
+/** Locks the unfinished file, which it creates. */
+static lx_status lock(pack_output *output, lx_error *error)
+{
+    pack_records *self = (pack_records *)output;
+    self->lock = open(output->unfinished, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (self->lock == -1)
+        return lx_fail_errno(error, errno, output->unfinished, "cannot create the file");
+    self->locked = flock(self->lock, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK ||
+                   errno == EOPNOTSUPP; /* or the file system has no locks */
+    if (self->locked)
+        return LX_OK;
+    int errnum = errno;
+    close(self->lock);
+    return errnum == EWOULDBLOCK
+               ? lx_fail(error, LX_ERR_BUSY, "another process packs %.400s", output->path)
+               : lx_fail_errno(error, errnum, output->unfinished, "cannot lock the file");
 }
 
 /* ---- continuing */
 
-/** A record that an interrupted pack has left. */
-typedef struct found {
-    const image_list *list;
-    size_t at, end; /* the images that may follow */
-    bool gaps;
-    FILE *index;
-} found;
-
 /** Finds the image of a record, and adds the record to the index. Returns false if the record is
  * not that of an image that may follow. */
-static bool take_found(found *self, const lx_recordio_record *record)
+static bool take_found(const pack_images *images, size_t *at, const lx_recordio_record *record,
+                       FILE *index)
 {
     lx_recordio_label label;
-    size_t at = self->at;
-    if (lx_recordio_label_read(record->data, record->size, &label, NULL) != LX_OK)
+    if (lx_recordio_label_read(record->data, record->size, &label, NULL) != LX_OK ||
+        !pack_images_match(images, at, label.id))
         return false;
-    while (self->gaps && at < self->end && self->list->entries[at].id != label.id)
-        at++;
-    if (at == self->end || self->list->entries[at].id != label.id)
-        return false;
-    self->at = at + 1;
-    fprintf(self->index, "%" PRIu64 "\t%" PRIu64 "\n", label.id, record->offset);
+    fprintf(index, "%" PRIu64 "\t%" PRIu64 "\n", label.id, record->offset);
     return true;
 }
 
 /** Reads the records, and makes their index; @p length receives where the last good one ends. */
-static lx_status read_found(const pack_records *self, found *f, uint64_t *length, lx_error *error)
+static lx_status read_found(const pack_records *self, const pack_images *images, size_t *at,
+                            FILE *index, uint64_t *length, lx_error *error)
 {
     lx_recordio_reader *reader = NULL;
     lx_recordio_record record;
     lx_error flaw = LX_ERROR_INIT;
     *length = 0;
-    lx_status status = lx_recordio_reader_open(self->unfinished, false, NULL, NULL, &reader, error);
+    lx_status status = lx_recordio_reader_open(self->base.unfinished, false, NULL, NULL, &reader,
+                                               error);
     while (status == LX_OK && (status = lx_recordio_reader_next(reader, &record, &flaw)) == LX_OK) {
-        if (!take_found(f, &record))
+        if (!take_found(images, at, &record, index))
             break;
         *length = lx_recordio_reader_tell(reader);
         status = interrupt_check(error);
@@ -102,91 +105,90 @@ static lx_status read_found(const pack_records *self, found *f, uint64_t *length
 }
 
 /** Cuts the file after the last good record, and makes its index. */
-static lx_status recover(const pack_records *self, found *f, lx_error *error)
+static lx_status recover(const pack_records *self, const pack_images *images, size_t *at,
+                         lx_error *error)
 {
     uint64_t length;
-    f->index = fopen(self->unfinished_index, "w");
-    if (f->index == NULL)
+    FILE *index = fopen(self->unfinished_index, "w");
+    if (index == NULL)
         return lx_fail_errno(error, errno, self->unfinished_index, "cannot write the index");
-    lx_status status = read_found(self, f, &length, error);
-    bool failed = ferror(f->index) != 0;
-    if ((fclose(f->index) != 0 || failed) && status == LX_OK)
+    lx_status status = read_found(self, images, at, index, &length, error);
+    bool failed = ferror(index) != 0;
+    if ((fclose(index) != 0 || failed) && status == LX_OK)
         status = lx_fail_errno(error, errno, self->unfinished_index, "cannot write the index");
-    if (status == LX_OK && truncate(self->unfinished, (off_t)length) == -1)
-        status = lx_fail_errno(error, errno, self->unfinished, "cannot truncate the file");
+    if (status == LX_OK && truncate(self->base.unfinished, (off_t)length) == -1)
+        status = lx_fail_errno(error, errno, self->base.unfinished, "cannot truncate the file");
     return status;
 }
 
 /* ---- writing */
 
-lx_status pack_records_lock(pack_records *self, lx_error *error)
+static lx_status open_files(pack_output *output, const pack_images *images, pack_mode mode,
+                            size_t *at, uint64_t *found, lx_error *error)
 {
-    self->lock = open(self->unfinished, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (self->lock == -1)
-        return lx_fail_errno(error, errno, self->unfinished, "cannot create the file");
-    if (flock(self->lock, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == EOPNOTSUPP)
-        return LX_OK; /* also if the file system has no locks */
-    int errnum = errno;
-    close(self->lock);
-    self->lock = -1;
-    return errnum == EWOULDBLOCK
-               ? lx_fail(error, LX_ERR_BUSY, "another process packs %.400s", self->path)
-               : lx_fail_errno(error, errnum, self->unfinished, "cannot lock the file");
-}
-
-lx_status pack_records_open(pack_records *self, const image_list *list, size_t first, size_t count,
-                            pack_mode mode, bool gaps, size_t *done, lx_error *error)
-{
-    found f = {.list = list, .at = first, .end = first + count, .gaps = gaps};
+    pack_records *self = (pack_records *)output;
     bool resumes = mode == PACK_RESUME && is_begun(self);
-    lx_status status = resumes ? recover(self, &f, error) : LX_OK;
+    *at = images->first;
+    *found = 0;
+    lx_status status = resumes ? recover(self, images, at, error) : LX_OK;
     if (status == LX_OK)
-        status = resumes ? lx_recordio_writer_append(self->unfinished, self->unfinished_index,
+        status = resumes ? lx_recordio_writer_append(output->unfinished, self->unfinished_index,
                                                      &self->writer, error)
-                         : lx_recordio_writer_create(self->unfinished, self->unfinished_index, true,
-                                                     &self->writer, error);
-    *done = f.at - first;
+                         : lx_recordio_writer_create(output->unfinished, self->unfinished_index,
+                                                     true, &self->writer, error);
+    if (status == LX_OK)
+        *found = lx_recordio_writer_get_count(self->writer);
     return status;
 }
 
-lx_status pack_records_take(void *user, const image_entry *entry, const void *record, size_t size,
-                            lx_error *error)
+static lx_status add(pack_output *output, uint64_t id, const void *record, size_t size,
+                     lx_error *error)
 {
-    pack_records *self = user;
+    pack_records *self = (pack_records *)output;
     char key[24];
-    snprintf(key, sizeof key, "%" PRIu64, entry->id);
+    snprintf(key, sizeof key, "%" PRIu64, id);
     return lx_recordio_writer_write(self->writer, key, record, size, error);
 }
 
-lx_status pack_records_close(pack_records *self, bool complete, lx_error *error)
+static lx_status close_files(pack_output *output, pack_end end, lx_error *error)
 {
-    bool ours = self->lock != -1 || self->writer != NULL;
+    pack_records *self = (pack_records *)output;
+    bool ours = self->locked || self->writer != NULL;
     lx_status status = lx_recordio_writer_close(self->writer, error);
     self->writer = NULL;
-    if (!complete && ours && !is_begun(self)) {
+    if (ours && (end == PACK_DISCARD || (end == PACK_KEEP && !is_begun(self)))) {
         unlink(self->unfinished_index);
-        unlink(self->unfinished);
+        unlink(output->unfinished);
     }
     return status;
 }
 
-lx_status pack_records_install(pack_records *self, lx_error *error)
+static lx_status install(pack_output *output, lx_error *error)
 {
+    pack_records *self = (pack_records *)output;
     if (unlink(self->index) == -1 && errno != ENOENT)
         return lx_fail_errno(error, errno, self->index, "cannot remove the old index");
-    if (rename(self->unfinished, self->path) == -1)
-        return lx_fail_errno(error, errno, self->path, "cannot rename the finished file");
+    if (rename(output->unfinished, output->path) == -1)
+        return lx_fail_errno(error, errno, output->path, "cannot rename the finished file");
     if (rename(self->unfinished_index, self->index) == -1)
         return lx_fail_errno(error, errno, self->index, "cannot rename the finished index");
-    return directory_sync_parent(self->path, error);
+    return directory_sync_parent(output->path, error);
 }
 
-void pack_records_free(pack_records *self)
+static void free_records(pack_output *output)
 {
-    if (self->lock != -1)
+    pack_records *self = (pack_records *)output;
+    if (self->locked)
         close(self->lock);
     free(self->index);
-    free(self->unfinished);
     free(self->unfinished_index);
-    *self = (pack_records){.lock = -1};
 }
+
+const pack_output_class pack_records_class = {.size = sizeof(pack_records),
+                                              .check = check,
+                                              .lock = lock,
+                                              .open = open_files,
+                                              .add = add,
+                                              .close = close_files,
+                                              .install = install,
+                                              .free = free_records};

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx pack: parses the command line, makes the list, and writes lists; pack-job.c packs. */
+/* loaderx pack: parses the command line, makes the list, and writes lists; pack-job.c packs, and
+ * pack-convert.c converts. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "failure.h"
 #include "image-list.h"
 #include "number.h"
+#include "pack-convert.h"
 #include "pack-job.h"
 #include "pack-plan.h"
 #include "recordio-pass.h"
@@ -245,11 +249,6 @@ static lx_status check_request(request *r, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT, "%s is missing",
                        r->input == NULL ? "INPUT" : "OUTPUT");
     r->list = ends_in(r->output, ".lst");
-    if (!r->list && !ends_in(r->output, ".rec"))
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "OUTPUT '%.200s' is invalid: its name must end in .rec, or in .lst for only "
-                       "the list",
-                       r->output);
     if (r->list && r->packs_given)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "a list takes only --shuffle, --seed, --fractions, --chunks, --force, "
@@ -284,7 +283,9 @@ static lx_status make_list(request *r, lx_error *error)
         r->root = folder ? strdup(r->input) : copy_folder(r->input);
     if (r->root == NULL)
         return fail_memory(error, "a path");
-    lx_status status = folder ? image_list_scan(&r->images, r->input, error)
+    for (size_t length = strlen(r->root); length > 1 && r->root[length - 1] == '/';)
+        r->root[--length] = '\0';
+    lx_status status = folder ? image_list_scan(&r->images, r->root, error)
                               : image_list_read(&r->images, r->input, error);
     if (status == LX_OK && r->shuffle)
         status = image_list_shuffle(&r->images, r->cut.seed, error);
@@ -304,8 +305,45 @@ static lx_status write_lists(request *r, lx_error *error)
     return status;
 }
 
+/* ---- conversions */
+
+static bool is_dataset(const char *path)
+{
+    char name[4096];
+    int size = snprintf(name, sizeof name, "%s/meta.json", path);
+    return size > 0 && (size_t)size < sizeof name && access(name, F_OK) == 0;
+}
+
+/** Converts a file or a dataset, whose records have their order and images already. */
+static lx_status convert(request *r, bool dataset, lx_error *error)
+{
+    bool records = ends_in(r->output, ".rec");
+    if (r->list || r->packs_given || r->shuffle || r->cut.sets.count != 0 || r->cut.chunks != 1)
+        return lx_fail(
+            error, LX_ERR_ARGUMENT,
+            "a RecordIO file becomes a dataset, and a dataset a RecordIO file, as it is: "
+            "only --force, --quiet and --json are allowed");
+    if (records != dataset)
+        return lx_fail(error, LX_ERR_ARGUMENT, "%s",
+                       records ? "'loaderx recordio merge' copies RecordIO files"
+                               : "'loaderx copy' copies datasets");
+    pack_file file = {.path = (char *)r->output};
+    pack_plan plan = {.files = &file, .count = 1};
+    r->job.plan = &plan;
+    r->job.list = &r->images;
+    lx_status status = threads_open(&r->threads, &r->job.executor, error);
+    if (status == LX_OK)
+        status = dataset ? pack_convert_dataset(&r->job, r->input, r->output, error)
+                         : pack_convert_records(&r->job, r->input, r->output, error);
+    plan.images = (size_t)r->job.packed;
+    return status == LX_OK ? pack_job_print(&r->job, error) : status;
+}
+
 static lx_status pack(request *r, lx_error *error)
 {
+    bool dataset = is_dataset(r->input);
+    if (dataset || ends_in(r->input, ".rec"))
+        return convert(r, dataset, error);
     lx_status status = make_list(r, error);
     r->job.list = &r->images;
     r->job.plan = &r->plan;
@@ -339,14 +377,16 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command pack_command = {
     .name = "pack",
     .arguments = "INPUT OUTPUT [OPTION...]",
-    .summary = "pack images into RecordIO files of MXNet, or make a list of them",
+    .summary = "pack images into RecordIO files of MXNet or datasets",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes =
         "INPUT is a folder, whose sub-folders are classes, or a list, whose name ends in .lst: a\n"
         "line for each image, with its index, its labels and its path, separated by tabs.\n"
         "OUTPUT is a RecordIO file, whose name ends in .rec, next to which its index (.idx)\n"
-        "appears; or a list, so that nothing is packed.\n\n"
+        "appears; a list (.lst), so that nothing is packed; or, with any other name, a dataset.\n\n"
+        "If INPUT is a RecordIO file, OUTPUT is a dataset, and the other way round: then the\n"
+        "records are copied as they are.\n\n"
         "With --fractions and --chunks, the name of each set and the number of each file are "
         "added\n"
         "to the name of OUTPUT: train.rec becomes train_NAME_0.rec. With --part, each machine\n"
@@ -356,5 +396,6 @@ const command pack_command = {
                 "  loaderx pack photos all.lst --shuffle --fractions train=0.9,test=0.1\n"
                 "  loaderx pack all_train.lst train.rec --root photos --on-bad skip\n"
                 "  loaderx pack all.lst all-2.rec --root photos --part 2/8\n"
+                "  loaderx pack train.rec train\n"
                 "  loaderx pack photos small.rec --resize 256 --crop 224 --quality 90\n",
     .run = run};

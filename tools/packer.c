@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "packer.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -15,6 +14,7 @@
 
 #include "failure.h"
 #include "interrupt.h"
+#include "pack-header.h"
 
 /* Images of a block for each thread: enough to hide what a block costs, and few enough that two
  * blocks of large images fit into memory. */
@@ -122,26 +122,6 @@ static lx_status recode(slot *self, size_t header, image_recoder *recoder, lx_er
     return status;
 }
 
-/** Writes MXNet's header: one label is in it, several follow it. */
-static void write_header(const image_list *list, const image_entry *entry, uint8_t *to)
-{
-    const float *labels = list->labels + entry->label;
-    lx_recordio_label label = {.id = entry->id, .label = labels[0]};
-    if (entry->labels > 1) {
-        label.label = 0;
-        label.count = entry->labels;
-        label.labels = labels;
-    }
-    lx_recordio_label_write(&label, to);
-    for (uint32_t i = 0; i < label.count; i++) { /* to little-endian order */
-        uint8_t *at = to + LX_RECORDIO_LABEL_BYTES + 4 * (size_t)i;
-        uint32_t bits;
-        memcpy(&bits, at, sizeof bits);
-        bits = htole32(bits);
-        memcpy(at, &bits, sizeof bits);
-    }
-}
-
 static lx_status make_record(const packer *self, image_recoder *recoder, const image_entry *entry,
                              slot *to, lx_error *error)
 {
@@ -158,7 +138,7 @@ static lx_status make_record(const packer *self, image_recoder *recoder, const i
     if (status == LX_OK)
         status = recode(to, header, recoder, error);
     if (status == LX_OK)
-        write_header(self->list, entry, to->record);
+        pack_header_write(to->record, entry->id, self->list->labels + entry->label, entry->labels);
     lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     free(path);
     return status;
@@ -215,7 +195,7 @@ static lx_status take_block(packer *self, const block *from, packer_take *take, 
             continue;
         }
         status = at->error.status != LX_OK ? fail_as(&at->error, error)
-                                           : take(user, &self->list->entries[from->first + i],
+                                           : take(user, self->list->entries[from->first + i].id,
                                                   at->record, at->size, error);
         if (status != LX_OK)
             break;

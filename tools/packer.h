@@ -28,7 +28,7 @@ typedef struct packer {
 } packer;
 
 /** Takes an image: a record with MXNet's header. Called on the thread of packer_run(). */
-typedef lx_status packer_take(void *user, const image_entry *entry, const void *record, size_t size,
+typedef lx_status packer_take(void *user, uint64_t id, const void *record, size_t size,
                               lx_error *error);
 
 /**

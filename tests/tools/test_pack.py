@@ -377,15 +377,15 @@ def test_images_cannot_be_changed_without_the_library(loaderx, folder, photos):
 
 @pytest.fixture
 def many(folder):
-    """A list of 30000 images in 50 files; return its lines."""
+    """A list of 20000 images in 50 files; return its lines."""
     for number in range(50):
         (folder / f'{number}.png').write_bytes(png(number, 60, 50))
-    lines = [f'{i * 7919 % 30011}\t{i % 10}\t{i % 50}.png\n' for i in range(30000)]
+    lines = [f'{i * 7919 % 30011}\t{i % 10}\t{i % 50}.png\n' for i in range(20000)]
     (folder / 'many.lst').write_text(''.join(lines))
     return lines
 
 
-@pytest.mark.parametrize('cut', [0, 1, 4, 5, 1000])
+@pytest.mark.parametrize('cut', [1, 4, 1000])
 def test_continues_after_kill(loaderx, folder, many, cut):
     loaderx.text('pack', 'many.lst', 'whole.rec')
     running = loaderx.start('pack', 'many.lst', 'x.rec', '--threads', 1)
@@ -400,7 +400,7 @@ def test_continues_after_kill(loaderx, folder, many, cut):
     assert f'{unfinished.name} is what an interrupted pack has left: --resume' in loaderx.fails(
         2, 'pack', 'many.lst', 'x.rec')
     report = loaderx.json('pack', 'many.lst', 'x.rec', '--resume')
-    assert report['resumed'] > 20 and report['resumed'] + report['packed'] == 30000
+    assert report['resumed'] > 20 and report['resumed'] + report['packed'] == 20000
     for end in 'rec', 'idx':
         assert (folder / f'x.{end}').read_bytes() == (folder / f'whole.{end}').read_bytes()
     assert not list(folder.glob('*.pack-*'))
@@ -408,7 +408,7 @@ def test_continues_after_kill(loaderx, folder, many, cut):
 
 
 def test_signal(loaderx, folder, many):
-    running = loaderx.start('pack', 'many.lst', 'x.rec', '--chunks', 3)
+    running = loaderx.start('pack', 'many.lst', 'x.rec', '--chunks', 3, '--threads', 1)
     while not list(folder.glob('x_1.rec.pack-*')):
         assert running.poll() is None
         time.sleep(.001)
@@ -417,7 +417,7 @@ def test_signal(loaderx, folder, many):
     assert b'stopped by signal: Terminated; continue with --resume' in printed
     assert running.returncode == 128 + signal.SIGTERM and not list(folder.glob('x*.rec'))
     report = loaderx.json('pack', 'many.lst', 'x.rec', '--chunks', 3, '--resume')
-    assert report['resumed'] >= 10000 and report['resumed'] + report['packed'] == 30000
+    assert report['resumed'] >= 6666 and report['resumed'] + report['packed'] == 20000
     loaderx.text('pack', 'many.lst', 'y.rec', '--chunks', 3)
     for number in range(3):
         assert ((folder / f'x_{number}.rec').read_bytes() ==
@@ -464,7 +464,7 @@ def test_two_processes(loaderx, folder, many):
                                                               option)
     running.send_signal(signal.SIGCONT)
     assert running.communicate(timeout=60)[1] == b''
-    assert len(read(folder / 'x.rec')) == 30000
+    assert len(read(folder / 'x.rec')) == 20000
 
 
 def test_full_disk(loaderx, folder, many):
@@ -475,7 +475,7 @@ def test_full_disk(loaderx, folder, many):
     assert done.returncode == 1 and b'File too large' in done.stderr
     assert not (folder / 'x.rec').exists()
     assert loaderx.json('pack', 'many.lst', 'x.rec', '--resume')['resumed'] > 100
-    assert len(read(folder / 'x.rec')) == 30000
+    assert len(read(folder / 'x.rec')) == 20000
 
 
 def test_force(loaderx, folder, photos):
@@ -485,6 +485,124 @@ def test_force(loaderx, folder, photos):
     assert read(folder / 'x.rec') == expected(photos)
     (folder / 'x.rec').unlink()
     assert 'x.idx exists' in loaderx.fails(2, 'pack', 'photos', 'x.rec')
+
+
+# ---- datasets
+
+
+def values(loaderx, folder, dataset):
+    """The values of a dataset, as read() returns those of a RecordIO file, without keys."""
+    def lines(field):
+        printed = loaderx.text('get', dataset, ':', '--field', field).splitlines()
+        return [line.split(': ')[-1] for line in printed]
+
+    out = folder / 'out'
+    loaderx.text('export', dataset, '--files', f'image={out}')
+    images = [path.read_bytes() for path in sorted(out.iterdir(), key=lambda path: int(path.name))]
+    for path in out.iterdir():
+        path.unlink()
+    out.rmdir()
+    labels = [[float(line)] for line in lines('label')]
+    return [(int(number), label, image)
+            for number, label, image in zip(lines('id'), labels, images)]
+
+
+def test_dataset(loaderx, folder, photos):
+    assert loaderx.text('pack', 'photos', 'x', '--shuffle').startswith('x: packed 60 images (')
+    loaderx.text('pack', 'photos', 'x.rec', '--shuffle')
+    assert values(loaderx, folder, 'x') == [record[1:] for record in read(folder / 'x.rec')]
+    loaderx.text('verify', 'x')
+    fields = loaderx.json('stat', 'x')['fields']
+    assert [(field['name'], field['dtype'], field['shape']) for field in fields] == [
+        ('label', 'float32', []), ('id', 'uint64', []), ('image', 'image', [])]
+    for option in [], ['--force'], ['--resume']:
+        assert 'x exists: pack into another dataset' in loaderx.fails(2, 'pack', 'photos', 'x',
+                                                                      *option)
+    loaderx.text('pack', 'photos', 'y/', '--fractions', 'a=.5,b=.5', '--chunks', 2, '-q')
+    assert names(folder) == ['photos', 'x', 'x.idx', 'x.rec', 'y_a_0', 'y_a_1', 'y_b_0', 'y_b_1']
+    assert 'the parent directory' in loaderx.fails(2, 'pack', 'photos', 'no/x')
+
+
+def test_conversion_both_ways(loaderx, folder, photos):
+    loaderx.text('pack', 'photos', 'x.rec', '--shuffle')
+    loaderx.text('pack', 'photos', 'x', '--shuffle')
+    assert loaderx.text('pack', 'x.rec', 'y').startswith('y: packed 60 images (')
+    assert ' have the same 60 records' in loaderx.text('diff', 'x', 'y')
+    report = loaderx.json('pack', 'x', 'y.rec')
+    assert (report['images'], report['packed']) == (60, 60)
+    for end in 'rec', 'idx':
+        assert (folder / f'x.{end}').read_bytes() == (folder / f'y.{end}').read_bytes()
+    assert 'y.rec exists: --force' in loaderx.fails(2, 'pack', 'x', 'y.rec')
+    loaderx.text('pack', 'x', 'y.rec', '--force', '-q')
+    assert "'loaderx recordio merge' copies" in loaderx.fails(2, 'pack', 'x.rec', 'z.rec')
+    assert "'loaderx copy' copies" in loaderx.fails(2, 'pack', 'x', 'z')
+    for option in ['--shuffle'], ['--resize', '9'], ['--chunks', '2'], ['--resume']:
+        assert 'only --force, --quiet' in loaderx.fails(2, 'pack', 'x', 'z.rec', *option)
+    loaderx.text('pack', 'x', 'z.rec', '-q')    # what an interruption has left is replaced
+    (folder / 'z.rec').rename(folder / 'z.rec.pack-00000000')
+    (folder / 'z.idx').rename(folder / 'z.idx.pack-00000000')
+    loaderx.text('pack', 'x', 'z.rec', '-q')
+    assert read(folder / 'z.rec') == read(folder / 'x.rec')
+    for end in 'rec', 'idx':
+        (folder / f'z.{end}').unlink()
+    data = (folder / 'x.rec').read_bytes()
+    (folder / 'x.rec').write_bytes(data[:-8])
+    assert 'x.rec, record 58, offset ' in loaderx.fails(1, 'pack', 'x.rec', 'z')
+    (folder / 'x.rec').write_bytes(struct.pack('<II', 0xced7230a, 4) + b'none')
+    assert 'record 0, offset 0: the record has 4 bytes' in loaderx.fails(1, 'pack', 'x.rec', 'z')
+    assert names(folder) == ['photos', 'x', 'x.idx', 'x.rec', 'y', 'y.idx', 'y.rec']
+
+
+@pytest.mark.parametrize('labels, shape', [('1\t2.5\t3', [3]), ('7', [])])
+def test_several_labels_in_a_dataset(loaderx, folder, labels, shape):
+    (folder / 'a.png').write_bytes(png(0))
+    (folder / 'a.lst').write_text(f'4\t{labels}\ta.png\n9\t{labels}\ta.png\n')
+    loaderx.text('pack', 'a.lst', 'a')
+    loaderx.text('pack', 'a.lst', 'b.rec')
+    assert loaderx.json('stat', 'a')['fields'][0]['shape'] == shape
+    loaderx.text('pack', 'a', 'a.rec')
+    assert (folder / 'a.rec').read_bytes() == (folder / 'b.rec').read_bytes()
+    loaderx.text('pack', 'b.rec', 'c')
+    assert ' have the same 2 records' in loaderx.text('diff', 'a', 'c')
+
+
+def test_numbers_of_labels_that_vary(loaderx, folder):
+    (folder / 'a.png').write_bytes(png(0))
+    (folder / 'a.lst').write_text('4\t1\t2\ta.png\n9\t3\ta.png\n')
+    loaderx.text('pack', 'a.lst', 'a')
+    loaderx.text('pack', 'a.lst', 'b.rec')
+    loaderx.text('pack', 'a', 'a.rec')
+    assert (folder / 'a.rec').read_bytes() == (folder / 'b.rec').read_bytes()
+    loaderx.text('pack', 'b.rec', 'c')
+    assert ' have the same 2 records' in loaderx.text('diff', 'a', 'c')
+    assert loaderx.json('stat', 'c')['fields'][0]['shape'] == [None]
+
+
+def test_other_datasets_are_refused(loaderx, folder, images):
+    assert "images, field 'id': field not found" in loaderx.fails(2, 'pack', 'images', 'a.rec')
+    assert names(folder) == ['data', 'images', 'label']
+
+
+def test_dataset_continues_after_kill(loaderx, folder, many):
+    loaderx.text('pack', 'many.lst', 'whole')
+    running = loaderx.start('pack', 'many.lst', 'x', '--threads', 1)
+    while not list(folder.glob('x.pack-*/meta.json')):
+        assert running.poll() is None
+        time.sleep(.001)
+    running.send_signal(signal.SIGTERM)
+    assert b'stopped by signal' in running.communicate(timeout=60)[1]
+    if list(folder.glob('x.pack-*')):
+        assert 'is what an interrupted pack has left' in loaderx.fails(2, 'pack', 'many.lst', 'x')
+    for _ in range(3):
+        running = loaderx.start('pack', 'many.lst', 'x', '--resume')
+        time.sleep(.1)
+        running.kill()
+        running.communicate(timeout=60)
+    if not (folder / 'x').exists():
+        loaderx.text('pack', 'many.lst', 'x', '--resume')
+    assert ' have the same 20000 records' in loaderx.text('diff', 'whole', 'x')
+    loaderx.text('verify', 'x')
+    assert names(folder)[-3:] == ['many.lst', 'whole', 'x']
 
 
 # ---- other readers and the command line
@@ -514,8 +632,6 @@ for key in 5, 7:
     (2, 'INPUT is missing', []),
     (2, 'OUTPUT is missing', ['a']),
     (2, "unexpected argument 'c'", ['a', 'b.rec', 'c']),
-    (2, "OUTPUT 'b' is invalid: its name must end in .rec", ['a', 'b']),
-    (2, "OUTPUT '.rec' is invalid", ['a', '.rec']),
     (2, 'none.lst: cannot open the list: No such file', ['none.lst', 'b.rec']),
     (2, 'none: cannot open the list: No such file', ['none', 'b.rec']),
     (2, "INPUT '/dev/null' is neither a folder nor a list", ['/dev/null', 'b.rec']),

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "pack-convert.h"
+
+#include <stdlib.h>
+
+#include <loaderx/recordio.h>
+#include <loaderx/zrecord.h>
+
+#include "dataset.h"
+#include "failure.h"
+#include "interrupt.h"
+#include "pack-header.h"
+#include "pack-output.h"
+#include "recordio-pass.h"
+
+/** Memory that grows. */
+typedef struct buffer {
+    void *bytes;
+    size_t capacity;
+} buffer;
+
+/** A conversion. Its output is opened at the first record, whose labels are those of all. */
+typedef struct conversion {
+    pack_job *job;
+    pack_output *to;
+    bool opened;
+    uint32_t label_count;  /* of the first record */
+    bool varies;           /* other records have, or may have, other numbers of labels */
+    bool again;            /* the output must be made again for this reason */
+    buffer record, labels; /* of a dataset */
+} conversion;
+
+/** Opens the output, for records that have this many labels. */
+static lx_status begin(conversion *self, uint32_t labels, lx_error *error)
+{
+    image_entry entries[] = {{.labels = labels}, {.labels = labels + self->varies}};
+    const image_list list = {.entries = entries, .count = 2};
+    const pack_images images = {.list = &list};
+    size_t at;
+    uint64_t found;
+    if (self->opened)
+        return LX_OK;
+    self->opened = true;
+    self->label_count = labels;
+    return self->to->class->open(self->to, &images, PACK_REPLACE, &at, &found, error);
+}
+
+static lx_status add(conversion *self, uint64_t id, uint32_t labels, const void *record,
+                     size_t size, lx_error *error)
+{
+    lx_status status = begin(self, labels, error);
+    if (status == LX_OK && labels != self->label_count && !self->varies) {
+        self->varies = self->again = true;
+        return lx_fail(error, LX_ERR_MISMATCH, "the number of labels varies");
+    }
+    return status == LX_OK ? self->to->class->add(self->to, id, record, size, error) : status;
+}
+
+static lx_status finish(conversion *self, lx_status status, lx_error *error)
+{
+    const pack_output_class *class = self->to->class;
+    lx_status closed = class->close(self->to, status == LX_OK ? PACK_COMPLETE : PACK_DISCARD,
+                                    error);
+    if (status == LX_OK)
+        status = closed;
+    return status == LX_OK ? class->install(self->to, error) : status;
+}
+
+typedef lx_status copy_function(conversion *self, const char *input, lx_error *error);
+
+/** Copies all records; begins again if the type of the labels turns out to be another one. */
+static lx_status copy_all(conversion *self, copy_function *copy, const char *input, lx_error *error)
+{
+    lx_status status = copy(self, input, error);
+    if (!self->again)
+        return status;
+    lx_error_clear(error);
+    status = self->to->class->close(self->to, PACK_DISCARD, error);
+    self->opened = false;
+    self->job->bytes = 0;
+    return status == LX_OK ? copy(self, input, error) : status;
+}
+
+/** Creates the output, runs @p copy and gives the output its name. */
+static lx_status convert(pack_job *job, const char *input, const char *output, copy_function *copy,
+                         lx_error *error)
+{
+    conversion self = {.job = job};
+    progress clock;
+    interrupt_catch();
+    progress_begin(&clock, "pack", true);
+    lx_status status = pack_output_new(output, 0, job->replace ? PACK_REPLACE : PACK_AGAIN,
+                                       job->executor, &self.to, error);
+    if (status == LX_OK && self.to->class->lock != NULL)
+        status = self.to->class->lock(self.to, error);
+    self.varies = self.to != NULL && self.to->class == &pack_records_class; /* it has no types */
+    if (status == LX_OK)
+        status = finish(&self, copy_all(&self, copy, input, error), error);
+    job->seconds = progress_seconds(&clock);
+    pack_output_free(self.to);
+    free(self.record.bytes);
+    free(self.labels.bytes);
+    return status;
+}
+
+/* ---- RecordIO files */
+
+static lx_status copy_record(void *user, const recordio_pass *pass,
+                             const lx_recordio_record *record, lx_error *error)
+{
+    conversion *self = user;
+    lx_recordio_label label;
+    (void)pass;
+    lx_status status = lx_recordio_label_read(record->data, record->size, &label, error);
+    if (status == LX_OK && label.id2 != 0)
+        status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the header has a second id, for which datasets have no field");
+    lx_error_locate(error, NULL, NULL, LX_NONE, record->offset);
+    return status == LX_OK ? add(self, label.id, label.count != 0 ? label.count : 1, record->data,
+                                 record->size, error)
+                           : status;
+}
+
+static lx_status copy_records(conversion *self, const char *input, lx_error *error)
+{
+    recordio_pass pass;
+    recordio_pass_begin(&pass, "pack", false, self->job->quiet);
+    recordio_pass_expect(&pass, input);
+    lx_status status = recordio_pass_read(&pass, input, copy_record, self, error);
+    lx_error_locate(error, input, NULL, pass.records - (pass.records != 0), LX_NONE);
+    self->job->packed = pass.records;
+    self->job->bytes = pass.bytes;
+    return status == LX_OK ? begin(self, 1, error) : status;
+}
+
+lx_status pack_convert_records(pack_job *self, const char *input, const char *output,
+                               lx_error *error)
+{
+    return convert(self, input, output, copy_records, error);
+}
+
+/* ---- datasets */
+
+enum { LABEL, ID, IMAGE, FIELDS };
+
+static lx_status find_fields(const lx_schema *schema, size_t fields[FIELDS], lx_error *error)
+{
+    static const char *const names[FIELDS] = {"label", "id", "image"};
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < FIELDS; i++)
+        status = lx_schema_find_field(schema, names[i], &fields[i], error);
+    if (status != LX_OK)
+        return status;
+    const lx_field *label = lx_schema_get_field(schema, fields[LABEL]);
+    const lx_field *id = lx_schema_get_field(schema, fields[ID]);
+    const lx_field *image = lx_schema_get_field(schema, fields[IMAGE]);
+    if (label->dtype != LX_FLOAT32 || label->ndim > 1 || id->dtype != LX_UINT64 || id->ndim != 0 ||
+        (image->dtype != LX_IMAGE && image->dtype != LX_BYTES))
+        return lx_fail(error, LX_ERR_MISMATCH,
+                       "the fields must be those that pack makes: label, float32, a number or a "
+                       "list; id, uint64; and image, image or bytes");
+    return LX_OK;
+}
+
+static lx_status reserve(buffer *self, size_t size, lx_error *error)
+{
+    if (self->bytes != NULL && size <= self->capacity)
+        return LX_OK;
+    void *grown = realloc(self->bytes, size + 1);
+    if (grown == NULL)
+        return fail_memory(error, "a record");
+    self->bytes = grown;
+    self->capacity = size;
+    return LX_OK;
+}
+
+/** Finds the sizes of the values of a record, none of which may be missing. */
+static lx_status measure(lx_dataset *dataset, const size_t fields[FIELDS], uint64_t index,
+                         uint64_t sizes[FIELDS], lx_error *error)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        uint64_t offsets[2];
+        uint8_t present;
+        lx_status status = lx_dataset_get_sizes(dataset, fields[i], &index, 1, offsets, &present,
+                                                error);
+        if (status == LX_OK && !present)
+            status = lx_fail(error, LX_ERR_MISMATCH, "the value is missing");
+        if (status == LX_OK && i == LABEL && offsets[1] == 0)
+            status = lx_fail(error, LX_ERR_MISMATCH, "there are no labels: a record needs one");
+        if (status == LX_OK && offsets[1] >= LX_MAX_RECORDIO_LENGTH / 2)
+            status = lx_fail(error, LX_ERR_LIMIT, "the value is too large for a record");
+        if (status != LX_OK) {
+            const lx_schema *schema = lx_dataset_get_schema(dataset);
+            lx_error_locate(error, lx_dataset_get_path(dataset),
+                            lx_schema_get_field(schema, fields[i])->name, index, LX_NONE);
+            return status;
+        }
+        sizes[i] = offsets[1];
+    }
+    return LX_OK;
+}
+
+/** Reads a value to @p to. */
+static lx_status read_value(lx_dataset *dataset, size_t field, uint64_t index, uint64_t size,
+                            void *to, lx_error *error)
+{
+    const uint64_t offsets[2] = {0, size};
+    return lx_dataset_gather_bytes(dataset, field, &index, 1, offsets, to, error);
+}
+
+/** Makes a record of the values of one. */
+static lx_status copy_index(conversion *self, lx_dataset *dataset, const size_t fields[FIELDS],
+                            uint64_t index, lx_error *error)
+{
+    uint64_t id = 0, sizes[FIELDS];
+    lx_status status = measure(dataset, fields, index, sizes, error);
+    if (status == LX_OK)
+        status = reserve(&self->labels, (size_t)sizes[LABEL], error);
+    size_t count = status == LX_OK ? (size_t)sizes[LABEL] / sizeof(float) : 0;
+    size_t header = pack_header_size((uint32_t)count);
+    if (status == LX_OK)
+        status = reserve(&self->record, header + (size_t)sizes[IMAGE], error);
+    if (status == LX_OK)
+        status = read_value(dataset, fields[ID], index, sizes[ID], &id, error);
+    if (status == LX_OK)
+        status = read_value(dataset, fields[LABEL], index, sizes[LABEL], self->labels.bytes, error);
+    if (status == LX_OK)
+        status = read_value(dataset, fields[IMAGE], index, sizes[IMAGE],
+                            (uint8_t *)self->record.bytes + header, error);
+    if (status != LX_OK)
+        return status;
+    self->job->bytes += header + sizes[IMAGE];
+    pack_header_write(self->record.bytes, id, self->labels.bytes, (uint32_t)count);
+    return add(self, id, (uint32_t)count, self->record.bytes, header + (size_t)sizes[IMAGE], error);
+}
+
+static lx_status copy_dataset(conversion *self, const char *input, lx_error *error)
+{
+    progress bar;
+    lx_dataset *dataset = NULL;
+    size_t fields[FIELDS];
+    progress_begin(&bar, "pack", self->job->quiet);
+    lx_status status = dataset_open(input, &dataset, error);
+    if (status == LX_OK)
+        status = find_fields(lx_dataset_get_schema(dataset), fields, error);
+    uint64_t length = status == LX_OK ? lx_dataset_get_length(dataset) : 0;
+    for (uint64_t i = 0; status == LX_OK && i < length; i++) {
+        status = copy_index(self, dataset, fields, i, error);
+        progress_update(&bar, i + 1, length, 0);
+        if (status == LX_OK)
+            status = interrupt_check(error);
+    }
+    progress_clear(&bar);
+    lx_error_locate(error, input, NULL, LX_NONE, LX_NONE);
+    lx_dataset_close(dataset);
+    self->job->packed = length;
+    return status == LX_OK ? begin(self, 1, error) : status;
+}
+
+lx_status pack_convert_dataset(pack_job *self, const char *input, const char *output,
+                               lx_error *error)
+{
+    return convert(self, input, output, copy_dataset, error);
+}

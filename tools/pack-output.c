@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "pack-output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "failure.h"
+
+char *pack_output_name(const char *path, uint32_t tag)
+{
+    size_t size = strlen(path) + sizeof ".pack-01234567";
+    char *name = malloc(size);
+    if (name != NULL)
+        snprintf(name, size, "%s.pack-%08" PRIx32, path, tag);
+    return name;
+}
+
+lx_status pack_output_new(const char *path, uint32_t tag, pack_mode mode, lx_executor *executor,
+                          pack_output **output, lx_error *error)
+{
+    size_t length = strlen(path);
+    bool records = length > 4 && strcmp(path + length - 4, ".rec") == 0;
+    const pack_output_class *class = records ? &pack_records_class : &pack_dataset_class;
+    pack_output *made = *output = calloc(1, class->size);
+    if (made == NULL)
+        return fail_memory(error, "an output");
+    *made = (pack_output){class, path, pack_output_name(path, tag), tag, executor};
+    return made->unfinished != NULL ? class->check(made, mode, error)
+                                    : fail_memory(error, "a path");
+}
+
+void pack_output_free(pack_output *output)
+{
+    if (output == NULL)
+        return;
+    output->class->free(output);
+    free(output->unfinished);
+    free(output);
+}
+
+lx_status pack_output_take(void *user, uint64_t id, const void *record, size_t size,
+                           lx_error *error)
+{
+    pack_output *self = user;
+    return self->class->add(self, id, record, size, error);
+}
+
+lx_status pack_output_fail_begun(const pack_output *self, lx_error *error)
+{
+    return lx_fail(
+        error, LX_ERR_EXISTS,
+        "%.400s is what an interrupted pack has left: --resume continues it, and --force "
+        "begins again",
+        self->unfinished);
+}
+
+bool pack_images_match(const pack_images *self, size_t *at, uint64_t id)
+{
+    size_t next = *at, end = self->first + self->count;
+    while (self->gaps && next < end && self->list->entries[next].id != id)
+        next++;
+    if (next == end || self->list->entries[next].id != id)
+        return false;
+    *at = next + 1;
+    return true;
+}
