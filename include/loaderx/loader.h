@@ -597,7 +597,7 @@ LX_API lx_status lx_loader_restore_changed(lx_loader *loader, const char *text, 
  * For .npy and token files, only page faults of the process tell that values are on a disk. After a
  * page fault for anything else, @c read_ahead therefore also counts records that are in memory,
  * in up to 1,024 batches. Filling batches from memory takes less than 1 us for a record and 0.5 us
- * for a KiB: if @c fill_ns is smaller than that, the disk was not the limit.
+ * for a KiB: if @c fill_ns without @c map_ns is smaller than that, the disk was not the limit.
  */
 typedef struct lx_loader_stats {
     uint64_t batches;      /**< The number of batches that were returned. */
@@ -617,7 +617,9 @@ typedef struct lx_loader_stats {
     uint64_t read_ahead;   /**< The number of records in batches that were requested from a disk
                                 before they were copied, because they were not in memory or, in
                                 mapped files, did not seem to be. */
-    uint64_t reserved[4];  /**< Reserved; zero. */
+    uint64_t map_ns;       /**< The part of @c fill_ns that was spent in functions of maps
+                                (::lx_map_function), which decode images, for example. */
+    uint64_t reserved[3];  /**< Reserved; zero. */
 } lx_loader_stats;
 
 /** Copies a loader's statistics since it was opened. */

@@ -510,6 +510,7 @@ void lx_loader_get_stats(const lx_loader *loader, lx_loader_stats *stats)
         .damaged = atomic_load_explicit(&loader->damaged, memory_order_relaxed),
         .wait_ns = atomic_load_explicit(&loader->wait_ns, memory_order_relaxed),
         .fill_ns = atomic_load_explicit(&loader->pipeline.fill_ns, memory_order_relaxed),
+        .map_ns = atomic_load_explicit(&loader->pipeline.map_ns, memory_order_relaxed),
         .transform_ns = atomic_load_explicit(&loader->pipeline.transform_ns, memory_order_relaxed),
         .blocks = atomic_load_explicit(&pool->blocks, memory_order_relaxed),
         .block_bytes = atomic_load_explicit(&pool->block_bytes, memory_order_relaxed),

@@ -9,6 +9,7 @@
 #include "executor/executor.h"
 #include "loader/damaged-records.h"
 #include "loader/missing-values.h"
+#include "loader/sources/source-map.h"
 #include "loader/sources/source.h"
 #include "loader/varying-values.h"
 
@@ -103,13 +104,16 @@ static void read_ahead(const lx__job *job, uint64_t started)
                                                  .records = records});
 }
 
-/** Accounts for the time in which a part was filled. */
-static void count_fill(const lx__job *job, uint64_t rows, uint64_t started, lx_status status)
+/** Accounts for the time in which a part was filled, of which maps took @p map_ns. */
+static void count_fill(const lx__job *job, uint64_t rows, uint64_t started, uint64_t map_ns,
+                       lx_status status)
 {
     const lx_batch *batch = job->batch;
     const lx__layout *layout = &batch->batch_pool->layout;
     uint64_t now = lx__clock_now();
     atomic_fetch_add_explicit(&job->pipeline->fill_ns, now - started, memory_order_relaxed);
+    if (map_ns != 0)
+        atomic_fetch_add_explicit(&job->pipeline->map_ns, map_ns, memory_order_relaxed);
     if (lx__tracer_is_on(&job->tracer))
         lx__tracer_add(&job->tracer,
                        &(lx__span){.name = "read",
@@ -129,7 +133,7 @@ static void run(lx__task *task, size_t part)
     lx_target targets[16], *moved = targets;
     size_t columns = lx_source_get_column_count(layout->source);
     lx_error error = LX_ERROR_INIT;
-    uint64_t started = lx__clock_now(), first = part * job->part_rows;
+    uint64_t started = lx__clock_now(), mapped = lx__map_ns(), first = part * job->part_rows;
     uint64_t rows = batch->rows - first < job->part_rows ? batch->rows - first : job->part_rows;
     lx_status status = LX_OK;
 
@@ -149,7 +153,7 @@ static void run(lx__task *task, size_t part)
         lx__free(moved);
     if (status != LX_OK)
         record_failure(job, part, status, &error);
-    count_fill(job, rows, started, status);
+    count_fill(job, rows, started, lx__map_ns() - mapped, status);
 }
 
 lx_status lx__pipeline_transform(lx__pipeline *pipeline, const lx__tracer *tracer, lx_batch *batch,

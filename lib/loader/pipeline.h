@@ -61,7 +61,7 @@ struct lx__pipeline {
     lx__job *jobs;      /**< A ring of @a depth jobs. */
     size_t first;       /**< Index of the oldest job in flight. */
     size_t count;       /**< Number of jobs in flight. */
-    _Atomic uint64_t fill_ns, transform_ns;
+    _Atomic uint64_t fill_ns, map_ns, transform_ns; /**< map_ns is a part of fill_ns. */
 
     pthread_mutex_t mutex; /**< Protects canceled, and the jobs' failures and done flags. A leaf
                                 lock. */

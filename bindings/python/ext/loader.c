@@ -518,16 +518,16 @@ static PyObject *loader_stats(PyObject *object, PyObject *ignored)
      * user did not get the batch. */
     uint64_t failures = self->engine->failures;
     return Py_BuildValue(
-        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
+        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
         (unsigned long long)(stats.batches - failures), "records",
         (unsigned long long)stats.records, "bytes", (unsigned long long)stats.bytes, "failures",
         (unsigned long long)(stats.failures + failures), "time_ns",
         (unsigned long long)time_of(self), "wait_ns", (unsigned long long)stats.wait_ns, "fill_ns",
-        (unsigned long long)stats.fill_ns, "transform_ns", (unsigned long long)stats.transform_ns,
-        "blocks", (unsigned long long)stats.blocks, "block_bytes",
-        (unsigned long long)stats.block_bytes, "prefetched", (unsigned long long)stats.prefetched,
-        "damaged", (unsigned long long)stats.damaged, "read_ahead",
-        (unsigned long long)stats.read_ahead);
+        (unsigned long long)stats.fill_ns, "map_ns", (unsigned long long)stats.map_ns,
+        "transform_ns", (unsigned long long)stats.transform_ns, "blocks",
+        (unsigned long long)stats.blocks, "block_bytes", (unsigned long long)stats.block_bytes,
+        "prefetched", (unsigned long long)stats.prefetched, "damaged",
+        (unsigned long long)stats.damaged, "read_ahead", (unsigned long long)stats.read_ahead);
 }
 
 static PyObject *loader_get_closed(PyObject *object, void *ignored)

@@ -212,8 +212,8 @@ static PyObject *reader_skipped(PyObject *object, PyObject *ignored)
     if (self == NULL)
         return NULL;
     lx_recordio_skipped skipped = lx_recordio_reader_get_skipped(self->handle);
-    return Py_BuildValue("(KK)", (unsigned long long)skipped.places,
-                         (unsigned long long)skipped.bytes);
+    return Py_BuildValue("(KKO)", (unsigned long long)skipped.places,
+                         (unsigned long long)skipped.bytes, skipped.rest ? Py_True : Py_False);
 }
 
 static PyObject *reader_close(PyObject *object, PyObject *ignored)
@@ -234,7 +234,8 @@ static PyMethodDef reader_methods[] = {
      "Return to the beginning of a part, cut into chunks in the order of a seed and an epoch."},
     {"tell", reader_tell, METH_NOARGS, "Return the offset of the next record."},
     {"skipped", reader_skipped, METH_NOARGS,
-     "Return the number of damaged places, and of bytes passed over there."},
+     "Return the number of damaged places, of bytes passed over there, and whether the rest is "
+     "lost."},
     {"close", reader_close, METH_NOARGS, "Close the file."},
     {NULL},
 };

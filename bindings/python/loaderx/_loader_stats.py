@@ -36,7 +36,7 @@ class LoaderStats(Dict[str, int]):
                          *self._problems()])
 
     def _reason_to_wait(self) -> str:
-        fill, transform = self['fill_ns'], self['transform_ns']
+        fill, transform, maps = self['fill_ns'], self['transform_ns'], self['map_ns']
         if fill + transform < self['wait_ns'] / 2:
             return (f'but preparing them took only {_seconds(fill + transform)} s. Other users of '
                     'the executor, or other processes, kept the threads busy.')
@@ -44,18 +44,23 @@ class LoaderStats(Dict[str, int]):
             return (f'the transform is the bottleneck. It took {_seconds(transform)} s, summed '
                     f'over all threads, and reading {_seconds(fill)} s. Python code runs in one '
                     'thread at a time: let NumPy do the work, or store its results.')
+        if maps > fill / 2:
+            return ('computing columns, such as decoding and augmenting images, is the bottleneck. '
+                    f'It took {_seconds(maps)} s, summed over all threads, and reading '
+                    f'{_seconds(fill - maps)} s. More threads on more processors, cheaper steps or '
+                    'smaller images may help.')
         if self['read_ahead'] > _ON_DISK * self['records'] and self._is_slower_than_memory():
             return (f'the disk is the bottleneck. {self["read_ahead"]:,} records were not in memory '
                     'and were read ahead of the batches. Fewer fields, compression, more memory or '
                     'a faster disk may help.')
-        return (f'reading is the bottleneck. It took {_seconds(fill)} s, summed over all threads. '
-                "More threads, larger batches or fewer fields may help; 'loaderx bench' measures "
-                'whether they do for a dataset.')
+        return (f'reading is the bottleneck. It took {_seconds(fill - maps)} s, summed over all '
+                "threads. More threads, larger batches or fewer fields may help; 'loaderx bench' "
+                'measures whether they do for a dataset.')
 
     def _is_slower_than_memory(self) -> bool:
         """Whether reading took longer than from memory: ``read_ahead`` alone can be a guess."""
         limit = _RECORD_NS * self['records'] + _BYTE_NS * self['bytes']
-        return self['fill_ns'] > limit
+        return self['fill_ns'] - self['map_ns'] > limit
 
     def _problems(self) -> List[str]:
         return [f'{what} {self[key]}.' for key, what in

@@ -599,11 +599,13 @@ class Loader:
             of the last, in each pass. ``wait_ns``: the part of that time during which ``next()``
             waited for batches, including the time in which the caller prepared them itself.
             ``fill_ns`` and ``transform_ns``: the time spent filling and transforming batches,
-            summed over all threads. ``blocks``: the number of memory blocks created.
-            ``block_bytes``: the number of bytes mapped now. ``prefetched``: the number of batches
-            that are ready or in preparation now. ``damaged``: the number of damaged records that
-            were skipped or read as zeros. ``read_ahead``: the number of records in batches that
-            were not in memory and were therefore requested from the disk before they were copied.
+            summed over all threads. ``map_ns``: the part of ``fill_ns`` in which columns were
+            computed from others, as `loaderx.images` does when it decodes images. ``blocks``: the
+            number of memory blocks created. ``block_bytes``: the number of bytes mapped now.
+            ``prefetched``: the number of batches that are ready or in preparation now. ``damaged``:
+            the number of damaged records that were skipped or read as zeros. ``read_ahead``: the
+            number of records in batches that were not in memory and were therefore requested from
+            the disk before they were copied.
             For ``.npy`` and token files, only page faults of the process tell, so after a page
             fault elsewhere, the number includes records that were in memory; the `summary` blames
             the disk only if copying was slower than from memory.

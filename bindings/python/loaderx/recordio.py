@@ -18,12 +18,33 @@ from . import _core
 from ._check import UINT64_MAX, boolean, natural
 from .sources.recordio import RecordIODataset
 
-__all__ = ['IRHeader', 'InputSplit', 'MXIndexedRecordIO', 'MXRecordIO', 'RecordIODataset', 'pack',
-           'pack_img', 'unpack', 'unpack_img']
+__all__ = ['IRHeader', 'InputSplit', 'MXIndexedRecordIO', 'MXRecordIO', 'RecordIODataset',
+           'Skipped', 'pack', 'pack_img', 'unpack', 'unpack_img']
 
 _Path = Union[str, 'os.PathLike[str]']
 
 _HEAD = struct.Struct('<IfQQ')
+
+
+class Skipped(Tuple[int, int]):
+    """What a reader has passed over: the tuple ``(places, bytes)``.
+
+    Attributes
+    ----------
+    rest : bool
+        Whether the last place is damaged or cut compressed data, which cannot be read any further.
+        The bytes then do not include what could not be decompressed.
+    """
+
+    rest: bool
+
+    def __new__(cls, places: int, size: int, rest: bool) -> Skipped:
+        made = super().__new__(cls, (places, size))
+        made.rest = rest
+        return made
+
+    def __getnewargs__(self) -> Tuple[int, int, bool]:
+        return (*self, self.rest)
 
 
 class MXRecordIO:
@@ -136,10 +157,9 @@ class MXRecordIO:
         record: Optional[bytes] = self._check(False).read()
         return record
 
-    def skipped(self) -> Tuple[int, int]:
+    def skipped(self) -> Skipped:
         """Return the number of damaged places, and of the bytes that were passed over there."""
-        places, size = self._check(False).skipped()
-        return places, size
+        return Skipped(*self._check(False).skipped())
 
     def __iter__(self) -> Iterator[bytes]:
         """Iterate over the records from the current one on."""
@@ -365,10 +385,9 @@ class InputSplit:
             raise StopIteration
         return record
 
-    def skipped(self) -> Tuple[int, int]:
+    def skipped(self) -> Skipped:
         """Return the number of damaged places, and of the bytes that were passed over there."""
-        places, size = self._reader.skipped()
-        return places, size
+        return Skipped(*self._reader.skipped())
 
 
 def _list_files(uri: Union[_Path, Iterable[_Path]], suffix: str = '.rec') -> List[_Path]:

@@ -2,6 +2,7 @@
 """Datasets of encoded images that become tensors."""
 
 import io
+import os
 import pickle
 
 import numpy as np
@@ -215,3 +216,21 @@ def test_records_of_mxnet_become_tensors(tmp_path):
     batch = next(lx.Loader(dataset, batch_size=7))
     assert batch['label'].tolist() == list(range(7)) and batch['image'].shape == (7, 3, 2, 2)
     assert batch['image'][:, 0].min() == 255
+
+
+def test_stats_say_that_decoding_takes_the_time_even_if_files_come_from_the_disk(tmp_path):
+    files = [encoded(i, 'JPEG', width=700, height=500) for i in range(4)]
+    with lx.create(tmp_path / 'd', {'image': lx.Field('image')}) as writer:
+        writer.extend({'image': files * 30})
+    for file in (tmp_path / 'd').rglob('*'):
+        if file.is_file():
+            descriptor = os.open(file, os.O_RDONLY)
+            os.fsync(descriptor)
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(descriptor)
+    decoded = images.ImageDataset(tmp_path / 'd', [images.Resize(256), images.CenterCrop(224)])
+    loader = lx.Loader(decoded, batch_size=10, threads=2)
+    list(loader)
+    stats = loader.stats()
+    assert stats['fill_ns'] / 2 < stats['map_ns'] <= stats['fill_ns']
+    assert 'decoding and augmenting images, is the bottleneck' in stats.summary

@@ -504,8 +504,8 @@ def test_stats_count(data):
     assert stats['batches'] == 11 and stats['records'] == N and stats['bytes'] == N * 128
     assert stats['failures'] == 0
     assert set(stats) == {'batches', 'records', 'bytes', 'failures', 'time_ns', 'wait_ns',
-                          'fill_ns', 'transform_ns', 'blocks', 'block_bytes', 'prefetched',
-                          'damaged', 'read_ahead'}
+                          'fill_ns', 'map_ns', 'transform_ns', 'blocks', 'block_bytes',
+                          'prefetched', 'damaged', 'read_ahead'}
     assert 0 < stats['wait_ns'] <= stats['time_ns']
     assert json.loads(json.dumps(stats)) == stats == eval(repr(stats))
 
@@ -513,7 +513,7 @@ def test_stats_count(data):
 def stats_of(time, wait, fill, transform, **more):
     seconds = {'time_ns': time, 'wait_ns': wait, 'fill_ns': fill, 'transform_ns': transform}
     return LoaderStats({'failures': 0, 'damaged': 0, 'read_ahead': 0, 'records': 10,
-                        'bytes': 10 << 20, **more,
+                        'bytes': 10 << 20, 'map_ns': 0, **more,
                         **{name: int(value * 1e9) for name, value in seconds.items()}})
 
 
@@ -528,6 +528,13 @@ def stats_of(time, wait, fill, transform, **more):
     (stats_of(5, 4, 9, 1, read_ahead=200, records=3000), 'batches: reading is the bottleneck.'),
     (stats_of(1, 0.9, 1.5, 0, read_ahead=10**6, records=10**6, bytes=10**9 + 10**8),
      'batches: reading is the bottleneck.'),
+    (stats_of(5, 4, 9, 1, read_ahead=3000, records=3000, map_ns=6 * 10**9),
+     'batches: computing columns, such as decoding and augmenting images, is the bottleneck. It '
+     'took 6 s, summed over all threads, and reading 3 s. More threads on more processors,'),
+    (stats_of(5, 4, 9, 1, read_ahead=3000, records=3000, map_ns=4 * 10**9),
+     'batches: the disk is the bottleneck.'),
+    (stats_of(1, 0.9, 3, 0, read_ahead=10**6, records=10**6, bytes=11 * 10**8, map_ns=15 * 10**8),
+     'batches: reading is the bottleneck. It took 1.5 s, summed over all threads.'),
     (stats_of(5, 4, 1, 9), 'batches: the transform is the bottleneck. It took 9 s, summed over all '
      'threads, and reading 1 s.'),
     (stats_of(5, 4, 0.2, 0), 'but preparing them took only 0.2 s. Other users of the executor,'),

@@ -112,6 +112,7 @@ def test_damage(tmp_path):
     assert list(record) == RECORDS[2:]
     record = MXRecordIO(path, 'r', skip=True)
     assert list(record) == [RECORDS[0], *RECORDS[2:]] and record.skipped() == (1, 8)
+    assert not record.skipped().rest
     path.write_bytes(data[:-4])
     with pytest.raises(lx.CorruptError, match='no magic number'):
         MXRecordIO(path, 'a')    # not appended to
@@ -119,6 +120,20 @@ def test_damage(tmp_path):
     path.write_bytes(data[:-4])
     with pytest.raises(lx.CorruptError, match='ends within'):
         MXRecordIO(path, 'a')
+
+
+def test_cut_compressed_data_cannot_be_read_further(tmp_path):
+    write(tmp_path / 'a.rec')
+    whole = (tmp_path / 'a.rec').read_bytes() * 5000
+    (tmp_path / 'a.gz').write_bytes(gzip.compress(whole)[:-30])
+    reader = MXRecordIO(tmp_path / 'a.gz', 'r', skip=True)
+    assert not reader.skipped().rest
+    records = list(reader)
+    assert records[:len(RECORDS)] == RECORDS and len(records) < 5000 * len(RECORDS)
+    skipped = reader.skipped()
+    assert skipped[0] == 1 and skipped.rest
+    again = pickle.loads(pickle.dumps(skipped))
+    assert again == skipped and again.rest
 
 
 def test_a_child_reads_from_the_beginning(tmp_path):

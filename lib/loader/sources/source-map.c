@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A source whose function computes columns from those of another source. */
+#include "loader/sources/source-map.h"
+
 #include <loaderx/map.h>
 
 #include <pthread.h>
@@ -8,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "executor/clock.h"
 #include "loader/sources/source-options.h"
 #include "loader/sources/source-parts.h"
 
@@ -206,6 +209,24 @@ static lx_status read_inputs(const lx_source *source, workspace *w, lx_samples *
 
 /* ---- reading */
 
+static _Thread_local uint64_t map_ns;
+
+uint64_t lx__map_ns(void)
+{
+    return map_ns;
+}
+
+/** Calls the function of the map, and accounts for its time. */
+static lx_status call_map(const mapping *m, const lx_samples *samples, workspace *w,
+                          lx_error *error)
+{
+    lx_error theirs = LX_ERROR_INIT;
+    uint64_t before = map_ns, started = lx__clock_now();
+    lx_status status = m->map(samples, w->inputs, w->outputs, w->worker, m->user, &theirs);
+    map_ns = before + (lx__clock_now() - started); /* counts once what maps within this one took */
+    return lx__source_pass_on(&theirs, status, "map", error);
+}
+
 /** Fills the columns that the map takes from its part. */
 static lx_status fill_passed(lx_source *source, workspace *w, const lx_samples *samples,
                              const lx_target *targets, lx_error *error)
@@ -261,7 +282,6 @@ static void fill_zeros(const lx_source *source, const lx_target *outputs)
 static lx_status map_block(lx_source *source, workspace *w, lx_samples *samples, lx_error *error)
 {
     const mapping *m = mapping_of(source);
-    lx_error theirs = LX_ERROR_INIT;
     uint8_t present = 1;
     lx_status status = LX_OK;
     bool one_by_one = has_missing_inputs(source);
@@ -273,10 +293,7 @@ static lx_status map_block(lx_source *source, workspace *w, lx_samples *samples,
     if (status != LX_OK || !present)
         return status;
     status = read_inputs(source, w, samples, error);
-    if (status != LX_OK)
-        return status;
-    status = m->map(samples, w->inputs, w->outputs, w->worker, m->user, &theirs);
-    return lx__source_pass_on(&theirs, status, "map", error);
+    return status == LX_OK ? call_map(m, samples, w, error) : status;
 }
 
 static lx_status fill_outputs(lx_source *source, workspace *w, const lx_samples *samples,
