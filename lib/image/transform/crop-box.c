@@ -50,3 +50,20 @@ lx_image_region lx__crop_box_choose(const lx__crop_ranges *ranges, uint32_t widt
     }
     return middle(ranges, width, height);
 }
+
+bool lx__erase_box_choose(const lx__crop_ranges *ranges, uint32_t width, uint32_t height,
+                          const uint64_t draws[LX__CROP_DRAWS], lx_image_region *part)
+{
+    for (int i = 0; i < LX__CROP_DRAWS / DRAWS; i++, draws += DRAWS) {
+        double area = (double)width * height * lx__draw_between(draws[0], ranges->area);
+        double ratio = lx__exact_exp(lx__draw_between(draws[1], ranges->log_ratio));
+        double h = nearbyint(sqrt(area * ratio)), w = nearbyint(sqrt(area / ratio));
+        if (h >= height || w >= width)
+            continue;
+        *part = (lx_image_region){.width = (uint32_t)w, .height = (uint32_t)h};
+        part->top = lx__draw_below(draws[2], height - part->height + 1);
+        part->left = lx__draw_below(draws[3], width - part->width + 1);
+        return part->width != 0 && part->height != 0;
+    }
+    return false;
+}

@@ -17,7 +17,7 @@ typedef struct lx__crop_ranges {
     double log_ratio[2];
 } lx__crop_ranges;
 
-/** How many numbers lx__crop_box_choose() draws at most. */
+/** How many numbers a choice draws at most. */
 #define LX__CROP_DRAWS 40
 
 /** Returns the ranges with the logarithms of the ratios, which must be in [0.001, 1000]. */
@@ -27,5 +27,10 @@ lx__crop_ranges lx__crop_ranges_of(const double area[2], const double ratio[2]);
  * RandomResizedCrop.get_params() does, but with these draws. */
 lx_image_region lx__crop_box_choose(const lx__crop_ranges *ranges, uint32_t width, uint32_t height,
                                     const uint64_t draws[LX__CROP_DRAWS]);
+
+/** Chooses a part to erase, as torchvision's RandomErasing.get_params() does, but with these draws:
+ * the ratio is that of height to width, and the area can be 0. Returns whether there is a part. */
+bool lx__erase_box_choose(const lx__crop_ranges *ranges, uint32_t width, uint32_t height,
+                          const uint64_t draws[LX__CROP_DRAWS], lx_image_region *part);
 
 #endif

@@ -22,6 +22,11 @@ int lx__step_save_ranges(const lx__crop_ranges *ranges, json_t *object)
     return failed | json_object_set_new(object, "ratio", json_pack("[f, f]", ratio[0], ratio[1]));
 }
 
+int lx__step_save_fill(const uint8_t fill[3], json_t *object)
+{
+    return json_object_set_new(object, "fill", json_pack("[i, i, i]", fill[0], fill[1], fill[2]));
+}
+
 lx_status lx__step_check_range(const char *name, const double range[2], double least, double most,
                                lx_error *error)
 {

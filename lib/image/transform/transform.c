@@ -94,6 +94,11 @@ lx_status lx__transform_add(lx_image_transform *transform, const lx__step *step,
         return lx__fail_null(error, "transform");
     if (transform->step_count == LX_MAX_IMAGE_STEPS)
         return lx_fail(error, LX_ERR_LIMIT, "a transform has at most %d steps", LX_MAX_IMAGE_STEPS);
+    const lx__step *last = transform->steps + transform->step_count - 1;
+    if (transform->step_count != 0 && last->class->last && last->class != step->class)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the step %s cannot follow %s, which changes the tensor: add it before",
+                       step->class->name, last->class->name);
     transform->steps[transform->step_count++] = *step;
     return LX_OK;
 }
