@@ -21,22 +21,32 @@ except ModuleNotFoundError as error:
 except ImportError as error:
     raise explain(error) from None
 
+from .colors import ColorJitter, Lighting, RandomGrayscale
 from .dataset import ImageDataset
 from .decoding import MAX_PIXELS, ImageInfo, decode, info
+from .effects import GaussianBlur, RandomErasing
 from .encoding import encode, write_sheet
 from .folder import ImageFolder
+from .geometry import Pad, RandomRotation
 from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize
 
 __all__ = [
     'CenterCrop',
+    'ColorJitter',
     'Flip',
+    'GaussianBlur',
     'ImageDataset',
     'ImageFolder',
     'ImageInfo',
+    'Lighting',
     'MAX_PIXELS',
     'Normalize',
+    'Pad',
     'RandomCrop',
+    'RandomErasing',
+    'RandomGrayscale',
     'RandomResizedCrop',
+    'RandomRotation',
     'Resize',
     'decode',
     'encode',
