@@ -11,33 +11,63 @@
 
 /* ---- running */
 
-/** Fails because a picture is smaller than its crop. */
-static lx_status check_crop(const lx__step *step, const lx__picture *picture, lx_error *error)
+/** Resizes a picture, with sides that were computed. */
+static lx_status enlarge(lx__picture *picture, float width, float height, lx_error *error)
 {
-    if (step->width <= picture->width && step->height <= picture->height)
-        return LX_OK;
+    if (width > LX_IMAGE_SIDE_MAX || height > LX_IMAGE_SIDE_MAX)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "an image of %u x %u pixels would be enlarged to a side of %.0f pixels",
+                       picture->width, picture->height, (double)(width > height ? width : height));
+    return lx__picture_resize(picture, (uint32_t)width, (uint32_t)height, LX_IMAGE_BILINEAR, error);
+}
+
+/** Enlarges a picture that is smaller than its crop: first its height, then its width. */
+static lx_status enlarge_as_mxnet(const lx__step *step, lx__picture *picture, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (picture->height < step->height)
+        status = enlarge(picture,
+                         (float)step->height / (float)picture->height * (float)picture->width,
+                         (float)step->height, error);
+    if (status == LX_OK && picture->width < step->width)
+        status = enlarge(picture, (float)step->width,
+                         (float)step->width / (float)picture->width * (float)picture->height,
+                         error);
+    return status;
+}
+
+/** Ensures that a picture is not smaller than its crop. */
+static lx_status fit_crop(const lx__step *step, lx__picture *picture, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (picture->convention == LX_IMAGE_MXNET)
+        status = enlarge_as_mxnet(step, picture, error);
+    if (status != LX_OK || (step->width <= picture->width && step->height <= picture->height))
+        return status;
     return lx_fail(error, LX_ERR_ARGUMENT,
                    "the image has %u x %u pixels, less than the crop of %u x %u: resize it first",
                    picture->width, picture->height, step->width, step->height);
 }
 
-/** Half of the rest, rounded to even, as torchvision's center_crop() has it. */
-static uint32_t margin(uint32_t side, uint32_t cropped)
+/** Half of the rest, rounded to even, as torchvision's center_crop() has it, or down. */
+static uint32_t margin(uint32_t side, uint32_t cropped, lx_image_convention convention)
 {
     uint32_t half = (side - cropped) / 2;
-    return half + ((side - cropped) % 2 & half % 2);
+    return convention == LX_IMAGE_MXNET ? half : half + ((side - cropped) % 2 & half % 2);
 }
 
 static lx_status crop_center(const lx__step *step, const uint64_t key[2], uint64_t first,
                              lx__picture *picture, lx_error *error)
 {
     (void)key, (void)first;
-    lx_status status = check_crop(step, picture, error);
+    lx_status status = fit_crop(step, picture, error);
     if (status == LX_OK)
-        lx__picture_crop(picture, &(lx_image_region){.left = margin(picture->width, step->width),
-                                                     .top = margin(picture->height, step->height),
-                                                     .width = step->width,
-                                                     .height = step->height});
+        lx__picture_crop(
+            picture,
+            &(lx_image_region){.left = margin(picture->width, step->width, picture->convention),
+                               .top = margin(picture->height, step->height, picture->convention),
+                               .width = step->width,
+                               .height = step->height});
     return status;
 }
 
@@ -45,7 +75,7 @@ static lx_status crop_random(const lx__step *step, const uint64_t key[2], uint64
                              lx__picture *picture, lx_error *error)
 {
     uint64_t draws[2];
-    lx_status status = check_crop(step, picture, error);
+    lx_status status = fit_crop(step, picture, error);
     if (status != LX_OK)
         return status;
     lx_random_get_draws(key, first, 2, draws);
@@ -121,6 +151,7 @@ lx_status lx__transform_run(const lx_image_transform *transform, const uint64_t 
                             lx__picture *picture, lx_error *error)
 {
     lx_status status = LX_OK;
+    picture->convention = transform->convention;
     for (size_t i = 0; status == LX_OK && i < transform->step_count; i++)
         status = kinds[transform->steps[i].kind].run(&transform->steps[i], key, i * DRAWS_PER_STEP,
                                                      picture, error);
@@ -180,6 +211,8 @@ json_t *lx__transform_to_json(const lx_image_transform *transform)
     char seed[24]; /* JSON has no unsigned numbers of 64 bits */
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)transform->seed);
     failed |= json_object_set_new(object, "seed", json_string(seed));
+    if (transform->convention == LX_IMAGE_MXNET)
+        failed |= json_object_set_new(object, "convention", json_string("mxnet"));
     if (failed == 0)
         return object;
     json_decref(object);
@@ -215,6 +248,17 @@ void lx_image_transform_set_seed(lx_image_transform *transform, uint64_t seed)
 void lx_image_transform_set_grey(lx_image_transform *transform, bool grey)
 {
     transform->channels = grey ? 1 : 3;
+}
+
+lx_status lx_image_transform_set_convention(lx_image_transform *transform,
+                                            lx_image_convention convention, lx_error *error)
+{
+    if (transform == NULL)
+        return lx__fail_null(error, "transform");
+    if (convention != LX_IMAGE_TORCHVISION && convention != LX_IMAGE_MXNET)
+        return lx_fail(error, LX_ERR_ARGUMENT, "there is no convention %d", (int)convention);
+    transform->convention = convention;
+    return LX_OK;
 }
 
 static lx_status add(lx_image_transform *transform, const lx__step *step, lx_error *error)

@@ -97,6 +97,7 @@ static lx_image_transform *make_transform(struct run *run)
         TRY(run, lx_image_transform_add_random_resized_crop(made, 4, 4, NULL, NULL,
                                                             LX_IMAGE_BILINEAR, error)) &&
         TRY(run, lx_image_transform_add_mirror(made, 0.5, error)) &&
+        TRY(run, lx_image_transform_set_convention(made, LX_IMAGE_TORCHVISION, error)) &&
         TRY(run, lx_image_transform_set_tensor(made, LX_UINT8, LX_IMAGE_HWC, 1, NULL, NULL, error)))
         return made;
     lx_image_transform_free(made);
