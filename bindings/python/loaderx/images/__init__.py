@@ -22,13 +22,17 @@ except ImportError as error:
 
 from .dataset import ImageDataset
 from .decoding import MAX_PIXELS, ImageInfo, decode, info
+from .record_iter import DataBatch, DataDesc, ImageRecordIter
 from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize
 
 __all__ = [
     'CenterCrop',
+    'DataBatch',
+    'DataDesc',
     'Flip',
     'ImageDataset',
     'ImageInfo',
+    'ImageRecordIter',
     'MAX_PIXELS',
     'Normalize',
     'RandomCrop',

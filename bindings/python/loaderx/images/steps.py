@@ -204,6 +204,8 @@ class Normalize(Step):
     Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
     """
 
+    _divisor = 255.0
+
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
         self.mean = tuple(float(number) for number in mean)
         self.std = tuple(float(number) for number in std)
@@ -222,17 +224,18 @@ def set_tensor(transform: Transform, last: Optional[Step], mode: str, dtype: Any
     mean: Tuple[float, ...] = (0.0,) * 3
     std: Tuple[float, ...] = (1.0,) * 3
     divisor = 1.0
+    if dtype is None:
+        dtype = np.float32 if isinstance(last, Normalize) else np.uint8
+    name = np.dtype(dtype).name if dtype != 'bfloat16' else dtype
     if isinstance(last, Normalize):
         if len(last.mean) != channels:
             raise ValueError(f'Normalize has {len(last.mean)} numbers, but the mode {mode!r} has '
                              f'{channels} channels')
         mean, std = ((numbers * 3)[:3] for numbers in (last.mean, last.std))
+        divisor = last._divisor
+    elif name in ('float16', 'float32', 'bfloat16'):
         divisor = 255.0
-        dtype = np.float32 if dtype is None else dtype
-    name = np.dtype(np.uint8 if dtype is None else dtype).name if dtype != 'bfloat16' else dtype
-    if name in ('float16', 'float32', 'bfloat16'):
-        divisor = 255.0
-    elif name == 'int8' and not isinstance(last, Normalize):
+    elif name == 'int8':
         mean = (128.0,) * 3
     if layout not in ('CHW', 'HWC'):
         raise ValueError(f"layout must be 'CHW' or 'HWC', not {layout!r}")
