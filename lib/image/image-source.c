@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "image/pixel/tensor.h"
 #include "image/transform/transform.h"
 
 /** What all threads share. */
@@ -58,6 +59,9 @@ static lx_status make_tensor(const images *self, lx__picture *picture, const uin
     if (status == LX_OK)
         status = lx_image_tensorizer_convert(self->tensorizer, &picture->pixels, picture->mirrored,
                                              out, self->size, error);
+    for (size_t i = 0; status == LX_OK && i < picture->erasure_count; i++)
+        lx__tensorizer_fill(self->tensorizer, picture->width, picture->height,
+                            &picture->erasures[i].part, picture->erasures[i].values, out);
     return status;
 }
 

@@ -163,6 +163,135 @@ LX_API lx_status lx_image_transform_add_mirror(lx_image_transform *transform, do
                                                lx_error *error);
 
 /**
+ * Changes brightness, contrast, saturation and hue, in a random order, as torchvision's ColorJitter
+ * changes images of Pillow: the pixels are the same for the same factors. Each factor is uniform in
+ * its range. Saturation and hue of grey images do not change.
+ *
+ * @param[in]  transform   The transform.
+ * @param[in]  brightness  The least and the largest factor: 0 gives black, 1 changes nothing. At
+ *                         most 1000000. NULL for 1 and 1, as for the other factors.
+ * @param[in]  contrast    Likewise; 0 gives the mean grey.
+ * @param[in]  saturation  Likewise; 0 gives grey.
+ * @param[in]  hue         The least and the largest turn of the hue, in [-0.5, 0.5]: 0.5 is half of
+ *                         the circle. NULL for 0 and 0.
+ * @param[out] error       Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The step was added.
+ * @retval LX_ERR_ARGUMENT  A range is empty or beyond its bounds, or @p transform is NULL.
+ * @retval LX_ERR_LIMIT     The transform has #LX_MAX_IMAGE_STEPS steps.
+ */
+LX_API lx_status lx_image_transform_add_color_jitter(lx_image_transform *transform,
+                                                     const double brightness[2],
+                                                     const double contrast[2],
+                                                     const double saturation[2],
+                                                     const double hue[2], lx_error *error);
+
+/**
+ * Removes the colours of images, with this probability, as torchvision's RandomGrayscale does. The
+ * tensors keep their three channels.
+ *
+ * @retval LX_ERR_ARGUMENT  The probability is not in [0, 1], or @p transform is NULL.
+ * @return Otherwise, as lx_image_transform_add_color_jitter().
+ */
+LX_API lx_status lx_image_transform_add_grey(lx_image_transform *transform, double probability,
+                                             lx_error *error);
+
+/**
+ * Adds a random colour to all pixels of an image, along the principal components of the colours of
+ * ImageNet: the augmentation of A. Krizhevsky, I. Sutskever and G. E. Hinton, ImageNet
+ * Classification with Deep Convolutional Neural Networks, 2012. The components are those of MXNet's
+ * pca_noise. Pixels are rounded to the nearest byte. Grey images do not change.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  deviation  The standard deviation of the amount of each component, in [0, 1000]; the
+ *                        paper has 0.1.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  The deviation is out of range, or @p transform is NULL.
+ * @return Otherwise, as lx_image_transform_add_color_jitter().
+ */
+LX_API lx_status lx_image_transform_add_lighting(lx_image_transform *transform, double deviation,
+                                                 lx_error *error);
+
+/**
+ * Surrounds images with a colour, as torchvision's Pad does.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  sides      How many pixels to add to the left, at the top, to the right and at the
+ *                        bottom; at most #LX_IMAGE_SIDE_MAX each. An image of which a side becomes
+ *                        longer than that is an error of that record (#LX_ERR_CORRUPT).
+ * @param[in]  fill       The colour; of grey images, the first number. NULL for black.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  A number of pixels is too large, or a pointer is NULL.
+ * @return Otherwise, as lx_image_transform_add_color_jitter().
+ */
+LX_API lx_status lx_image_transform_add_pad(lx_image_transform *transform, const uint32_t sides[4],
+                                            const uint8_t fill[3], lx_error *error);
+
+/**
+ * Rotates images around their centre; they keep their size. The pixels are those of Pillow's
+ * Image.rotate(), which torchvision's RandomRotation calls, if no side has more than 32767 pixels.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  degrees    The least and the largest angle, counter-clockwise, in [-360, 360].
+ * @param[in]  filter     #LX_IMAGE_NEAREST or #LX_IMAGE_BILINEAR.
+ * @param[in]  fill       The colour of the corners; of grey images, the first number. NULL for
+ *                        black.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  The range is empty or too large, the filter is another one, or a pointer
+ *                          is NULL.
+ * @return Otherwise, as lx_image_transform_add_color_jitter().
+ */
+LX_API lx_status lx_image_transform_add_rotation(lx_image_transform *transform,
+                                                 const double degrees[2], lx_image_filter filter,
+                                                 const uint8_t fill[3], lx_error *error);
+
+/**
+ * Blurs images with a Gaussian curve. The pixels differ by at most 1 from those of torchvision's
+ * GaussianBlur.
+ *
+ * @param[in]  transform   The transform.
+ * @param[in]  width       The width of the part of the curve that counts: an odd number of pixels,
+ *                         at most 255. An image of which a side has at most half as many is an
+ *                         error of that record (#LX_ERR_ARGUMENT).
+ * @param[in]  height      The height, likewise.
+ * @param[in]  deviations  The least and the largest standard deviation in pixels, in [0.001, 1000];
+ *                         NULL for 0.1 and 2.
+ * @param[out] error       Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  A number is out of range, or @p transform is NULL.
+ * @return Otherwise, as lx_image_transform_add_color_jitter().
+ */
+LX_API lx_status lx_image_transform_add_blur(lx_image_transform *transform, uint32_t width,
+                                             uint32_t height, const double deviations[2],
+                                             lx_error *error);
+
+/**
+ * Replaces the elements of a random part of the tensor by constants, with this probability. Area
+ * and proportions are drawn as by torchvision's RandomErasing: up to ten times, until the part is
+ * less wide and less high than the image; then nothing is replaced. No other step can follow.
+ *
+ * @param[in]  transform    The transform.
+ * @param[in]  probability  The probability.
+ * @param[in]  area         The least and the largest area of the part, as a fraction of the image,
+ *                          in [0, 1]; NULL for 0.02 and 0.33.
+ * @param[in]  ratio        The least and the largest ratio of height to width, in [0.001, 1000]; the
+ *                          logarithm of the ratio is uniform. NULL for 0.3 and 3.3.
+ * @param[in]  values       The new elements of each channel, in [-65504, 65504], rounded to the
+ *                          dtype; an integer beyond the range becomes the end of the range. Of grey
+ *                          images, the first one. NULL for 0.
+ * @param[out] error        Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  A number is out of range, a range is empty, or @p transform is NULL.
+ * @return Otherwise, as lx_image_transform_add_color_jitter().
+ */
+LX_API lx_status lx_image_transform_add_erasing(lx_image_transform *transform, double probability,
+                                                const double area[2], const double ratio[2],
+                                                const float values[3], lx_error *error);
+
+/**
  * Sets how pixels become elements of a tensor, as lx_image_tensorizer_new() describes. With one
  * channel, the first number of @p mean and @p std counts.
  *

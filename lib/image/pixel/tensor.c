@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <loaderx/image/tensor.h>
+#include "image/pixel/tensor.h"
 
 #include <math.h>
 #include <string.h>
@@ -232,4 +232,26 @@ lx_status lx_image_tensorizer_convert(const lx_image_tensorizer *tensorizer, con
         tensorizer->convert(kind, image->pixels + y * image->stride, image->width, mirror,
                             (uint8_t *)out + y * row_size, plane);
     return LX_OK;
+}
+
+/** Fills a row of one channel; @p step is the distance in bytes from one element to the next. */
+static void fill_row(uint8_t *to, size_t count, size_t step, const uint8_t *element, size_t size)
+{
+    for (size_t x = 0; x < count; x++, to += step)
+        memcpy(to, element, size);
+}
+
+void lx__tensorizer_fill(const lx_image_tensorizer *tensorizer, uint32_t width, uint32_t height,
+                         const lx_image_region *part, const float *values, void *tensor)
+{
+    const lx__tensor_kind *kind = &tensorizer->kind;
+    size_t step = kind->size * (kind->planar ? 1 : kind->channels), stride = width * step;
+    for (size_t c = 0; c < kind->channels; c++) {
+        uint8_t element[sizeof(float)];
+        uint8_t *to = (uint8_t *)tensor + part->top * stride + part->left * step +
+                      c * (kind->planar ? height * stride : kind->size);
+        (void)store(kind->dtype, values[c], element); /* values are within the range */
+        for (uint32_t y = 0; y < part->height; y++, to += stride)
+            fill_row(to, part->width, step, element, kind->size);
+    }
 }

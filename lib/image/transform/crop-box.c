@@ -3,43 +3,16 @@
 
 #include <math.h>
 
+#include "image/pixel/exact-math.h"
+
 /* Numbers drawn for each attempt: area, ratio, top and left. */
 #define DRAWS 4
-
-/** e to the power of @p x, |x| <= 7, by Taylor's series of x / 1024. */
-static double exponential(double x)
-{
-    double small = x / 1024, term = 1, sum = 1;
-    for (int i = 1; i <= 8; i++) {
-        term = term * small / i;
-        sum = sum + term;
-    }
-    for (int i = 0; i < 10; i++)
-        sum = sum * sum;
-    return sum;
-}
-
-/** The natural logarithm of @p x in [0.001, 1000], by Halley's method. */
-static double logarithm(double x)
-{
-    double log = 0;
-    for (int i = 0; i < 12; i++) {
-        double power = exponential(log);
-        log = log + 2 * (x - power) / (x + power);
-    }
-    return log;
-}
 
 lx__crop_ranges lx__crop_ranges_of(const double area[2], const double ratio[2])
 {
     return (lx__crop_ranges){.area = {area[0], area[1]},
                              .ratio = {ratio[0], ratio[1]},
-                             .log_ratio = {logarithm(ratio[0]), logarithm(ratio[1])}};
-}
-
-static double between(const double range[2], uint64_t draw)
-{
-    return range[0] + lx__draw_uniform(draw) * (range[1] - range[0]);
+                             .log_ratio = {lx__exact_log(ratio[0]), lx__exact_log(ratio[1])}};
 }
 
 static uint32_t at_most(double side, uint32_t limit)
@@ -65,8 +38,8 @@ lx_image_region lx__crop_box_choose(const lx__crop_ranges *ranges, uint32_t widt
                                     const uint64_t draws[LX__CROP_DRAWS])
 {
     for (int i = 0; i < LX__CROP_DRAWS / DRAWS; i++, draws += DRAWS) {
-        double area = (double)width * height * between(ranges->area, draws[0]);
-        double ratio = exponential(between(ranges->log_ratio, draws[1]));
+        double area = (double)width * height * lx__draw_between(draws[0], ranges->area);
+        double ratio = lx__exact_exp(lx__draw_between(draws[1], ranges->log_ratio));
         double w = nearbyint(sqrt(area * ratio)), h = nearbyint(sqrt(area / ratio));
         if (w < 1 || w > width || h < 1 || h > height)
             continue;
@@ -76,4 +49,21 @@ lx_image_region lx__crop_box_choose(const lx__crop_ranges *ranges, uint32_t widt
         return part;
     }
     return middle(ranges, width, height);
+}
+
+bool lx__erase_box_choose(const lx__crop_ranges *ranges, uint32_t width, uint32_t height,
+                          const uint64_t draws[LX__CROP_DRAWS], lx_image_region *part)
+{
+    for (int i = 0; i < LX__CROP_DRAWS / DRAWS; i++, draws += DRAWS) {
+        double area = (double)width * height * lx__draw_between(draws[0], ranges->area);
+        double ratio = lx__exact_exp(lx__draw_between(draws[1], ranges->log_ratio));
+        double h = nearbyint(sqrt(area * ratio)), w = nearbyint(sqrt(area / ratio));
+        if (h >= height || w >= width)
+            continue;
+        *part = (lx_image_region){.width = (uint32_t)w, .height = (uint32_t)h};
+        part->top = lx__draw_below(draws[2], height - part->height + 1);
+        part->left = lx__draw_below(draws[3], width - part->width + 1);
+        return part->width != 0 && part->height != 0;
+    }
+    return false;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Random parts of an image. Arithmetic that C leaves to the math library, such as exp(), is
- * done here, so that every machine chooses the same part.
+ * @brief Random parts of an image. Every machine chooses the same part.
  */
 #ifndef LX_IMAGE_CROP_BOX_H
 #define LX_IMAGE_CROP_BOX_H
 
 #include <loaderx/image/format.h>
+
+#include "image/transform/draw.h"
 
 /** The ranges of a random part. */
 typedef struct lx__crop_ranges {
@@ -16,7 +17,7 @@ typedef struct lx__crop_ranges {
     double log_ratio[2];
 } lx__crop_ranges;
 
-/** How many numbers lx__crop_box_choose() draws at most. */
+/** How many numbers a choice draws at most. */
 #define LX__CROP_DRAWS 40
 
 /** Returns the ranges with the logarithms of the ratios, which must be in [0.001, 1000]. */
@@ -27,16 +28,9 @@ lx__crop_ranges lx__crop_ranges_of(const double area[2], const double ratio[2]);
 lx_image_region lx__crop_box_choose(const lx__crop_ranges *ranges, uint32_t width, uint32_t height,
                                     const uint64_t draws[LX__CROP_DRAWS]);
 
-/** Returns a number in [0, 1). */
-static inline double lx__draw_uniform(uint64_t draw)
-{
-    return (double)(draw >> 11) * 0x1p-53;
-}
-
-/** Returns a number in [0, @p count). */
-static inline uint32_t lx__draw_below(uint64_t draw, uint32_t count)
-{
-    return (uint32_t)((draw >> 32) * count >> 32);
-}
+/** Chooses a part to erase, as torchvision's RandomErasing.get_params() does, but with these draws:
+ * the ratio is that of height to width, and the area can be 0. Returns whether there is a part. */
+bool lx__erase_box_choose(const lx__crop_ranges *ranges, uint32_t width, uint32_t height,
+                          const uint64_t draws[LX__CROP_DRAWS], lx_image_region *part);
 
 #endif

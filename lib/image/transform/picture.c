@@ -4,7 +4,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "image/codec/decoder.h"
+#include "image/pixel/pad.h"
 #include "image/pixel/resize.h"
+#include "image/pixel/rotate.h"
 
 lx_status lx__picture_init(lx__picture *picture, uint32_t channels, lx_error *error)
 {
@@ -22,6 +24,7 @@ void lx__picture_clear(lx__picture *picture)
     lx_image_resizer_free(picture->resizer);
     for (int i = 0; i < 2; i++)
         lx__free(picture->buffers[i].data);
+    lx__free(picture->scratch.data);
 }
 
 lx_status lx__picture_open(lx__picture *picture, const void *bytes, size_t size, lx_error *error)
@@ -35,6 +38,7 @@ lx_status lx__picture_open(lx__picture *picture, const void *bytes, size_t size,
     picture->region = (lx_image_region){.width = info.width, .height = info.height};
     picture->mirrored = false;
     picture->decoded = false;
+    picture->erasure_count = 0;
     return LX_OK;
 }
 
@@ -142,4 +146,67 @@ lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t heig
     if (status == LX_OK)
         use(picture, &room);
     return status;
+}
+
+/** Decodes the picture, and makes the other buffer an image of this size. */
+static lx_status decode_and_make_room(lx__picture *picture, uint32_t width, uint32_t height,
+                                      lx_image *room, lx_error *error)
+{
+    lx_status status = lx__picture_decode(picture, error);
+    return status == LX_OK ? make_room(picture, width, height, room, error) : status;
+}
+
+lx_status lx__picture_pad(lx__picture *picture, const uint32_t sides[4], const uint8_t fill[3],
+                          lx_error *error)
+{
+    lx_image room;
+    uint64_t width = (uint64_t)sides[0] + picture->width + sides[2];
+    uint64_t height = (uint64_t)sides[1] + picture->height + sides[3];
+    if (width > LX_IMAGE_SIDE_MAX || height > LX_IMAGE_SIDE_MAX)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "an image of %u x %u pixels would be padded to %llu x %llu", picture->width,
+                       picture->height, (unsigned long long)width, (unsigned long long)height);
+    lx_status status = decode_and_make_room(picture, (uint32_t)width, (uint32_t)height, &room,
+                                            error);
+    if (status != LX_OK)
+        return status;
+    lx__image_pad(&picture->pixels, picture->mirrored ? sides[2] : sides[0], sides[1], fill, &room);
+    use(picture, &room);
+    return LX_OK;
+}
+
+lx_status lx__picture_rotate(lx__picture *picture, double degrees, lx_image_filter filter,
+                             const uint8_t fill[3], lx_error *error)
+{
+    lx_image room;
+    if (degrees == 0)
+        return LX_OK;
+    lx_status status = decode_and_make_room(picture, picture->width, picture->height, &room, error);
+    if (status != LX_OK)
+        return status;
+    lx__image_rotate(&picture->pixels, picture->mirrored, degrees, filter, fill, &room);
+    use(picture, &room);
+    picture->mirrored = false;
+    return LX_OK;
+}
+
+lx_status lx__picture_blur(lx__picture *picture, const lx__blur_curve *across,
+                           const lx__blur_curve *down, lx_error *error)
+{
+    lx_image room;
+    lx_status status = decode_and_make_room(picture, picture->width, picture->height, &room, error);
+    if (status != LX_OK)
+        return status;
+    if (!lx__reserve(&picture->scratch.data, &picture->scratch.capacity,
+                     lx__blur_get_scratch(&picture->pixels, across)))
+        return lx__fail_memory(error, "an image");
+    lx__image_blur(&picture->pixels, across, down, picture->scratch.data, &room);
+    use(picture, &room);
+    return LX_OK;
+}
+
+void lx__picture_erase(lx__picture *picture, const lx_image_region *part, const float *values)
+{
+    picture->erasures[picture->erasure_count].part = *part;
+    picture->erasures[picture->erasure_count++].values = values;
 }

@@ -13,6 +13,8 @@
 #include <loaderx/image/resize.h>
 #include <loaderx/image/transform.h>
 
+#include "image/pixel/blur.h"
+
 /** Reused from image to image; one thread at a time. Zeroed, then lx__picture_init(). */
 typedef struct lx__picture {
     lx_image_decoder *decoder;
@@ -27,8 +29,13 @@ typedef struct lx__picture {
     struct {
         uint8_t *data;
         size_t capacity;
-    } buffers[2];
+    } buffers[2], scratch;
     int used; /**< The buffer that contains the pixels. */
+    struct {
+        lx_image_region part; /**< As the tensor shows it. */
+        const float *values;
+    } erasures[LX_MAX_IMAGE_STEPS]; /**< What is to be replaced in the tensor. */
+    size_t erasure_count;
 } lx__picture;
 
 lx_status lx__picture_init(lx__picture *picture, uint32_t channels, lx_error *error);
@@ -49,6 +56,22 @@ void lx__picture_mirror(lx__picture *picture);
 /** Resizes the picture as its convention says. */
 lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t height,
                              lx_image_filter filter, lx_error *error);
+
+/** Adds pixels of a colour: on the left, at the top, on the right and at the bottom. */
+lx_status lx__picture_pad(lx__picture *picture, const uint32_t sides[4], const uint8_t fill[3],
+                          lx_error *error);
+
+/** Rotates the picture as lx__image_rotate() does. */
+lx_status lx__picture_rotate(lx__picture *picture, double degrees, lx_image_filter filter,
+                             const uint8_t fill[3], lx_error *error);
+
+/** Blurs the picture as lx__image_blur() does; both sides must be longer than the curves reach. */
+lx_status lx__picture_blur(lx__picture *picture, const lx__blur_curve *across,
+                           const lx__blur_curve *down, lx_error *error);
+
+/** Remembers a part of the picture whose elements in the tensor are to be replaced: by a number for
+ * each channel, which must stay valid. Other changes cannot follow. */
+void lx__picture_erase(lx__picture *picture, const lx_image_region *part, const float *values);
 
 /** Makes the pixels available, decoding them if that was not done yet. */
 lx_status lx__picture_decode(lx__picture *picture, lx_error *error);

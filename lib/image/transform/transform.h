@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The steps of a transform.
+ * @brief A list of steps, and the conversion to a tensor.
  */
 #ifndef LX_IMAGE_TRANSFORM_H
 #define LX_IMAGE_TRANSFORM_H
@@ -10,28 +10,8 @@
 
 #include <loaderx/image/transform.h>
 
-#include "image/transform/crop-box.h"
 #include "image/transform/picture.h"
-
-/** What a step does. The names are in saved states: transform.c has them. */
-typedef enum lx__step_kind {
-    LX__STEP_RESIZE,
-    LX__STEP_RESIZE_SHORTER,
-    LX__STEP_CENTER_CROP,
-    LX__STEP_RANDOM_CROP,
-    LX__STEP_RANDOM_RESIZED_CROP,
-    LX__STEP_MIRROR,
-    LX__STEP_KINDS
-} lx__step_kind;
-
-/** A step; members that its kind does not use are 0. */
-typedef struct lx__step {
-    lx__step_kind kind;
-    uint32_t width, height; /**< Of RESIZE_SHORTER: both are the shorter side. */
-    lx_image_filter filter;
-    lx__crop_ranges ranges;
-    double probability;
-} lx__step;
+#include "image/transform/step.h"
 
 struct lx_image_transform {
     uint64_t seed;
@@ -43,6 +23,9 @@ struct lx_image_transform {
     lx_image_layout layout;
     float divisor, mean[3], std[3];
 };
+
+/** Adds a step; fails if @p transform is NULL. */
+lx_status lx__transform_add(lx_image_transform *transform, const lx__step *step, lx_error *error);
 
 /** Applies the steps to an open picture, and decodes it. @p key is that of the sample. */
 lx_status lx__transform_run(const lx_image_transform *transform, const uint64_t key[2],

@@ -86,6 +86,11 @@ static lx_source *open_images(struct run *run)
 
 static lx_image_transform *make_transform(struct run *run)
 {
+    static const double once[] = {1, 1.2}, twice[] = {0, 2}, turn[] = {-0.5, 0.5};
+    static const double turns[] = {-180, 180};
+    static const uint32_t sides[] = {4, 4, 4, 4};
+    static const uint8_t white[] = {200, 200, 200};
+    static const float whites[] = {200, 200, 200};
     lx_image_transform *made;
     lx_error *error = &run->error;
     if (!TRY_NEW(run, made, lx_image_transform_new()))
@@ -98,6 +103,14 @@ static lx_image_transform *make_transform(struct run *run)
                                                             LX_IMAGE_BILINEAR, error)) &&
         TRY(run, lx_image_transform_add_mirror(made, 0.5, error)) &&
         TRY(run, lx_image_transform_set_convention(made, LX_IMAGE_TORCHVISION, error)) &&
+        TRY(run, lx_image_transform_add_color_jitter(made, NULL, once, twice, turn, error)) &&
+        TRY(run, lx_image_transform_add_grey(made, 0.5, error)) &&
+        TRY(run, lx_image_transform_add_lighting(made, 0, error)) &&
+        TRY(run, lx_image_transform_add_blur(made, 3, 5, NULL, error)) &&
+        TRY(run, lx_image_transform_add_pad(made, sides, white, error)) &&
+        TRY(run, lx_image_transform_add_rotation(made, turns, LX_IMAGE_BILINEAR, white, error)) &&
+        TRY(run, lx_image_transform_add_center_crop(made, 4, 4, error)) &&
+        TRY(run, lx_image_transform_add_erasing(made, 1, NULL, NULL, whites, error)) &&
         TRY(run, lx_image_transform_set_tensor(made, LX_UINT8, LX_IMAGE_HWC, 1, NULL, NULL, error)))
         return made;
     lx_image_transform_free(made);

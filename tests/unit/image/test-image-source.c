@@ -84,11 +84,22 @@ static lx_image_transform *random_transform(uint64_t seed)
 {
     lx_error error = LX_ERROR_INIT;
     static const float mean[] = {0.5f, 0.4f, 0.3f}, std[] = {0.2f, 0.3f, 0.4f};
+    static const double factors[] = {0.6, 1.4}, turn[] = {-0.1, 0.1}, degrees[] = {-20, 20};
+    static const uint32_t sides[] = {1, 2, 3, 4};
     lx_image_transform *transform = lx_image_transform_new();
     lx_image_transform_set_seed(transform, seed);
     unit_ok(lx_image_transform_add_random_resized_crop(transform, SIDE, SIDE, NULL, NULL,
                                                        LX_IMAGE_BILINEAR, &error));
     unit_ok(lx_image_transform_add_mirror(transform, 0.5, &error));
+    unit_ok(
+        lx_image_transform_add_color_jitter(transform, factors, factors, factors, turn, &error));
+    unit_ok(lx_image_transform_add_grey(transform, 0.2, &error));
+    unit_ok(lx_image_transform_add_lighting(transform, 0.1, &error));
+    unit_ok(lx_image_transform_add_blur(transform, 5, 3, NULL, &error));
+    unit_ok(lx_image_transform_add_pad(transform, sides, NULL, &error));
+    unit_ok(lx_image_transform_add_rotation(transform, degrees, LX_IMAGE_BILINEAR, NULL, &error));
+    unit_ok(lx_image_transform_add_random_crop(transform, SIDE, SIDE, &error));
+    unit_ok(lx_image_transform_add_erasing(transform, 0.5, NULL, NULL, NULL, &error));
     unit_ok(
         lx_image_transform_set_tensor(transform, LX_FLOAT32, LX_IMAGE_CHW, 255, mean, std, &error));
     return transform;
@@ -237,6 +248,52 @@ START_TEST(tensors_have_the_layout_and_channels_asked_for)
 }
 END_TEST
 
+/* The part that is erased is where the tensor shows it, in each layout and type. */
+START_TEST(parts_of_tensors_are_erased)
+{
+    static const lx_dtype dtypes[] = {LX_UINT8, LX_INT8, LX_FLOAT16, LX_BFLOAT16, LX_FLOAT32};
+    static const float values[] = {3, 200, -1};
+    static const uint8_t elements[5][3][4] = {
+        {{3}, {200}, {0}},
+        {{3}, {127}, {0xff}},
+        {{0, 0x42}, {0x40, 0x5a}, {0, 0xbc}},
+        {{0x40, 0x40}, {0x48, 0x43}, {0x80, 0xbf}},
+        {{0, 0, 0x40, 0x40}, {0, 0, 0x48, 0x43}, {0, 0, 0x80, 0xbf}}};
+    static const double area[] = {0.2, 0.3};
+    lx_error error = LX_ERROR_INIT;
+    struct album album = make_album(1);
+    for (int i = 0; i < 20; i++) {
+        lx_image_transform *transform = lx_image_transform_new();
+        size_t size = lx_dtype_get_size(dtypes[i / 4]), channels = i % 2 ? 1 : 3, count = 0;
+        bool last = i / 2 % 2;
+        lx_image_transform_set_grey(transform, channels == 1);
+        unit_ok(lx_image_transform_add_resize(transform, 20, 25, LX_IMAGE_BOX, &error));
+        unit_ok(lx_image_transform_add_mirror(transform, 1, &error));
+        unit_ok(lx_image_transform_add_erasing(transform, 1, area, NULL, values, &error));
+        unit_ok(lx_image_transform_set_tensor(
+            transform, dtypes[i / 4], last ? LX_IMAGE_HWC : LX_IMAGE_CHW, 1, NULL, NULL, &error));
+        lx_source *source = images_of(&album, transform);
+        lx_loader *loader = open_loader(source, plain);
+        lx_batch *batch = next_batch(loader);
+        const uint8_t *tensor = tensor_of(batch, 0);
+        for (size_t pixel = 0; pixel < 500; pixel++) {
+            bool erased = true;
+            for (size_t c = 0; c < channels; c++) {
+                size_t at = last ? pixel * channels + c : c * 500 + pixel;
+                erased = erased && memcmp(tensor + at * size, elements[i / 4][c], size) == 0;
+            }
+            count += erased;
+        }
+        ck_assert(count > 85 && count < 170);
+        lx_batch_unref(batch);
+        lx_loader_close(loader);
+        lx_source_unref(source);
+        lx_image_transform_free(transform);
+    }
+    free_album(&album);
+}
+END_TEST
+
 START_TEST(states_distinguish_transforms)
 {
     lx_error error = LX_ERROR_INIT;
@@ -293,4 +350,4 @@ END_TEST
 
 UNIT_MAIN("image/image-source", pixels_depend_on_the_position_alone, draws_of_one_image_differ,
           bad_images_follow_the_policy, tensors_have_the_layout_and_channels_asked_for,
-          states_distinguish_transforms, rejects_invalid_arguments)
+          parts_of_tensors_are_erased, states_distinguish_transforms, rejects_invalid_arguments)

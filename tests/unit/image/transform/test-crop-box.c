@@ -70,13 +70,48 @@ START_TEST(chooses_parts_as_torchvision_does)
 }
 END_TEST
 
-START_TEST(logarithms_are_those_of_the_math_library)
+/** torchvision's RandomErasing.get_params(), with these draws. */
+static bool erasing(const double area[2], const double ratio[2], long width, long height,
+                    const uint64_t *draws, lx_image_region *part)
 {
-    for (double x = 0.001; x <= 1000; x *= 1.01) {
-        const double ratio[] = {x, 1000};
-        double log_ratio = lx__crop_ranges_of(usual_area, ratio).log_ratio[0];
-        ck_assert(fabs(log_ratio - log(x)) < 1e-11);
+    for (int i = 0; i < 10; i++, draws += 4) {
+        double wanted = (double)(height * width) *
+                        (area[0] + lx__draw_uniform(draws[0]) * (area[1] - area[0]));
+        double low = log(ratio[0]), high = log(ratio[1]);
+        double aspect = exp(low + lx__draw_uniform(draws[1]) * (high - low));
+        long h = lrint(sqrt(wanted * aspect)), w = lrint(sqrt(wanted / aspect));
+        if (h >= height || w >= width)
+            continue;
+        *part = (lx_image_region){.width = (uint32_t)w,
+                                  .height = (uint32_t)h,
+                                  .top = lx__draw_below(draws[2], (uint32_t)(height - h + 1)),
+                                  .left = lx__draw_below(draws[3], (uint32_t)(width - w + 1))};
+        return w != 0 && h != 0;
     }
+    return false;
+}
+
+START_TEST(chooses_parts_to_erase_as_torchvision_does)
+{
+    static const uint32_t sizes[][2] = {{500, 400}, {1, 1}, {3, 7}, {1920, 1080}, {30, 1000}};
+    static const double ranges[][4] = {
+        {0.02, 0.33, 0.3, 3.3}, {0, 0.001, 1, 1}, {1, 1, 0.5, 2}, {0, 1, 0.001, 1000}};
+    unsigned found = 0;
+    for (size_t r = 0; r < 4; r++) {
+        lx__crop_ranges mine = lx__crop_ranges_of(ranges[r], ranges[r] + 2);
+        for (uint64_t sample = 0; sample < 20000; sample++) {
+            uint64_t draws[LX__CROP_DRAWS];
+            const uint32_t *size = sizes[sample % 5];
+            lx_image_region got, right;
+            draw(sample, draws);
+            bool is = lx__erase_box_choose(&mine, size[0], size[1], draws, &got);
+            ck_assert(is == erasing(ranges[r], ranges[r] + 2, size[0], size[1], draws, &right));
+            if (is)
+                ck_assert_mem_eq(&got, &right, sizeof got);
+            found += is;
+        }
+    }
+    ck_assert_uint_gt(found, 30000);
 }
 END_TEST
 
@@ -107,5 +142,5 @@ START_TEST(numbers_are_in_their_ranges)
 END_TEST
 
 UNIT_MAIN("image/transform/crop-box", chooses_parts_as_torchvision_does,
-          logarithms_are_those_of_the_math_library, every_machine_chooses_the_same_parts,
+          chooses_parts_to_erase_as_torchvision_does, every_machine_chooses_the_same_parts,
           numbers_are_in_their_ranges)

@@ -231,6 +231,40 @@ START_TEST(choices_of_steps_are_independent)
 }
 END_TEST
 
+/* Pixels that every machine and every release must reproduce. */
+START_TEST(every_machine_makes_the_same_pixels)
+{
+    static const double factors[] = {0.6, 1.4}, turn[] = {-0.1, 0.1}, degrees[] = {-20, 20};
+    static const uint32_t sides[] = {1, 2, 3, 4};
+    lx_image_transform *transform = lx_image_transform_new();
+    uint32_t hash = 0;
+    unit_ok(lx_image_transform_add_random_resized_crop(transform, 40, 30, NULL, NULL,
+                                                       LX_IMAGE_BICUBIC, &error));
+    unit_ok(lx_image_transform_add_mirror(transform, 0.5, &error));
+    unit_ok(
+        lx_image_transform_add_color_jitter(transform, factors, factors, factors, turn, &error));
+    unit_ok(lx_image_transform_add_grey(transform, 0.2, &error));
+    unit_ok(lx_image_transform_add_lighting(transform, 0.1, &error));
+    unit_ok(lx_image_transform_add_blur(transform, 5, 3, NULL, &error));
+    unit_ok(lx_image_transform_add_pad(transform, sides, NULL, &error));
+    unit_ok(lx_image_transform_add_rotation(transform, degrees, LX_IMAGE_NEAREST, NULL, &error));
+    unit_ok(lx_image_transform_add_rotation(transform, degrees, LX_IMAGE_BILINEAR, NULL, &error));
+    unit_ok(lx_image_transform_add_erasing(transform, 0.5, NULL, NULL, NULL, &error));
+    for (uint64_t sample = 0; sample < 50; sample++) {
+        lx__picture picture;
+        unit_ok(run(transform, (uint64_t[]){sample, 3}, &picture));
+        for (size_t i = 0; i < picture.pixels.stride * picture.pixels.height; i++)
+            hash = (hash ^ picture.pixels.pixels[i]) * 16777619;
+        for (size_t i = 0; i < picture.erasure_count; i++)
+            hash = (hash ^ picture.erasures[i].part.left ^ picture.erasures[i].part.top << 8) *
+                   16777619;
+        lx__picture_clear(&picture);
+    }
+    ck_assert_msg(hash == 0xd2150dd8, "%#x", hash);
+    lx_image_transform_free(transform);
+}
+END_TEST
+
 START_TEST(rejects_invalid_arguments)
 {
     lx_image_transform *t = lx_image_transform_new();
@@ -275,4 +309,5 @@ UNIT_MAIN("image/transform/transform", crops_the_middle, follows_the_convention_
           resizes_without_antialiasing_as_mxnet, enlarges_images_smaller_than_a_crop_as_mxnet,
           crops_random_places, refuses_images_smaller_than_a_crop,
           resizes_to_sizes_and_by_the_shorter_side, mirrors_with_a_probability,
-          choices_of_steps_are_independent, rejects_invalid_arguments)
+          choices_of_steps_are_independent, every_machine_makes_the_same_pixels,
+          rejects_invalid_arguments)
