@@ -104,14 +104,96 @@ static PyObject *add_random_resized_crop(PyObject *object, PyObject *args)
     return result_of(self, status, &error);
 }
 
-static PyObject *add_mirror(PyObject *object, PyObject *probability)
+static PyObject *add_color_jitter(PyObject *object, PyObject *args)
 {
     transform *self = (transform *)object;
     lx_error error = LX_ERROR_INIT;
-    double number = PyFloat_AsDouble(probability);
+    double b[2], c[2], s[2], h[2];
+    if (!PyArg_ParseTuple(args, "(dd)(dd)(dd)(dd)", &b[0], &b[1], &c[0], &c[1], &s[0], &s[1], &h[0],
+                          &h[1]))
+        return NULL;
+    lx_status status = lx_image_transform_add_color_jitter(self->handle, b, c, s, h, &error);
+    return result_of(self, status, &error);
+}
+
+/** Adds a step that has one number. */
+static PyObject *add_with_number(PyObject *object, PyObject *argument,
+                                 lx_status (*add)(lx_image_transform *, double, lx_error *))
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    double number = PyFloat_AsDouble(argument);
     if (number == -1 && PyErr_Occurred())
         return NULL;
-    return result_of(self, lx_image_transform_add_mirror(self->handle, number, &error), &error);
+    return result_of(self, add(self->handle, number, &error), &error);
+}
+
+static PyObject *add_mirror(PyObject *object, PyObject *probability)
+{
+    return add_with_number(object, probability, lx_image_transform_add_mirror);
+}
+
+static PyObject *add_grey(PyObject *object, PyObject *probability)
+{
+    return add_with_number(object, probability, lx_image_transform_add_grey);
+}
+
+static PyObject *add_lighting(PyObject *object, PyObject *deviation)
+{
+    return add_with_number(object, deviation, lx_image_transform_add_lighting);
+}
+
+static PyObject *add_pad(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    unsigned sides[4];
+    uint8_t fill[3];
+    if (!PyArg_ParseTuple(args, "(IIII)(bbb)", &sides[0], &sides[1], &sides[2], &sides[3], &fill[0],
+                          &fill[1], &fill[2]))
+        return NULL;
+    return result_of(self, lx_image_transform_add_pad(self->handle, sides, fill, &error), &error);
+}
+
+static PyObject *add_rotation(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    double degrees[2];
+    int filter;
+    uint8_t fill[3];
+    if (!PyArg_ParseTuple(args, "(dd)i(bbb)", &degrees[0], &degrees[1], &filter, &fill[0], &fill[1],
+                          &fill[2]))
+        return NULL;
+    lx_status status = lx_image_transform_add_rotation(self->handle, degrees,
+                                                       (lx_image_filter)filter, fill, &error);
+    return result_of(self, status, &error);
+}
+
+static PyObject *add_blur(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    unsigned width, height;
+    double deviations[2];
+    if (!PyArg_ParseTuple(args, "II(dd)", &width, &height, &deviations[0], &deviations[1]))
+        return NULL;
+    lx_status status = lx_image_transform_add_blur(self->handle, width, height, deviations, &error);
+    return result_of(self, status, &error);
+}
+
+static PyObject *add_erasing(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    double probability, area[2], ratio[2];
+    float values[3];
+    if (!PyArg_ParseTuple(args, "d(dd)(dd)(fff)", &probability, &area[0], &area[1], &ratio[0],
+                          &ratio[1], &values[0], &values[1], &values[2]))
+        return NULL;
+    lx_status status = lx_image_transform_add_erasing(self->handle, probability, area, ratio,
+                                                      values, &error);
+    return result_of(self, status, &error);
 }
 
 static PyObject *set_tensor(PyObject *object, PyObject *args)
@@ -157,7 +239,15 @@ static PyMethodDef methods[] = {
     {"add_crop", add_crop, METH_VARARGS, "add_crop(width, height, random)"},
     {"add_random_resized_crop", add_random_resized_crop, METH_VARARGS,
      "add_random_resized_crop(width, height, area, ratio, filter)"},
+    {"add_color_jitter", add_color_jitter, METH_VARARGS,
+     "add_color_jitter(brightness, contrast, saturation, hue)"},
     {"add_mirror", add_mirror, METH_O, "add_mirror(probability)"},
+    {"add_grey", add_grey, METH_O, "add_grey(probability)"},
+    {"add_lighting", add_lighting, METH_O, "add_lighting(deviation)"},
+    {"add_pad", add_pad, METH_VARARGS, "add_pad(sides, fill)"},
+    {"add_rotation", add_rotation, METH_VARARGS, "add_rotation(degrees, filter, fill)"},
+    {"add_blur", add_blur, METH_VARARGS, "add_blur(width, height, deviations)"},
+    {"add_erasing", add_erasing, METH_VARARGS, "add_erasing(probability, area, ratio, values)"},
     {"set_tensor", set_tensor, METH_VARARGS,
      "set_tensor(dtype, channels_last, divisor, mean, std)"},
     {"apply", apply, METH_VARARGS, "apply(source, column)"},

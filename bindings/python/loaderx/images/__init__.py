@@ -20,23 +20,33 @@ except ModuleNotFoundError as error:
 except ImportError as error:
     raise explain(error) from None
 
+from .colors import ColorJitter, Lighting, RandomGrayscale
 from .dataset import ImageDataset
 from .decoding import MAX_PIXELS, ImageInfo, decode, info
+from .effects import GaussianBlur, RandomErasing
+from .geometry import Pad, RandomRotation
 from .record_iter import DataBatch, DataDesc, ImageRecordIter
 from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize
 
 __all__ = [
     'CenterCrop',
+    'ColorJitter',
     'DataBatch',
     'DataDesc',
     'Flip',
+    'GaussianBlur',
     'ImageDataset',
     'ImageInfo',
     'ImageRecordIter',
+    'Lighting',
     'MAX_PIXELS',
     'Normalize',
+    'Pad',
     'RandomCrop',
+    'RandomErasing',
+    'RandomGrayscale',
     'RandomResizedCrop',
+    'RandomRotation',
     'Resize',
     'decode',
     'info',

@@ -13,6 +13,7 @@ from .._images import Transform
 from ..sources.concat import Parted, readable
 from ..sources.records import Records
 from ..sources.source import core_of
+from .effects import RandomErasing
 from .steps import Normalize, Step, set_tensor
 
 __all__ = ['ImageDataset']
@@ -26,8 +27,11 @@ def _checked(steps: Sequence[Step]) -> Tuple[Step, ...]:
         if not isinstance(step, Step):
             raise TypeError(f'steps must be steps of loaderx.images, such as Resize(256), not '
                             f'{type(step).__name__}')
-        if isinstance(step, Normalize) and step is not made[-1]:
-            raise ValueError('Normalize must be the last step')
+    stages = [2 if isinstance(step, RandomErasing) else int(isinstance(step, Normalize))
+              for step in made]
+    if stages != sorted(stages) or stages.count(1) > 1:
+        raise ValueError('Normalize must be the last step: only RandomErasing can follow it, and '
+                         'only another RandomErasing can follow that')
     return made
 
 
@@ -95,7 +99,8 @@ class ImageDataset(Parted):
         transform = Transform(seed, mode == 'L', self._follows_mxnet)
         for step in self._steps:
             step._add(transform)
-        set_tensor(transform, self._steps[-1] if self._steps else None, mode, dtype, layout)
+        normalize = next((step for step in self._steps if isinstance(step, Normalize)), None)
+        set_tensor(transform, normalize, mode, dtype, layout)
         core, _ = core_of(dataset, 'dataset')
         self._source = transform.apply(core, field)
         self._nameless = False

@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from .._check import natural
+from .._check import natural, number
 from .._images import Transform
 
 __all__ = ['CenterCrop', 'Flip', 'Normalize', 'RandomCrop', 'RandomResizedCrop', 'Resize', 'Step']
@@ -42,6 +42,15 @@ def _range(name: str, numbers: Sequence[float]) -> Tuple[float, float]:
     if len(numbers) != 2:
         raise ValueError(f'{name} must be (least, largest), not {numbers!r}')
     return float(numbers[0]), float(numbers[1])
+
+
+def _around(name: str, amount: Union[float, Sequence[float]], centre: float = 0,
+            least: float = float('-inf')) -> Tuple[float, float]:
+    """Return the range; a number is the distance from the centre."""
+    if isinstance(amount, Sequence) and not isinstance(amount, str):
+        return _range(name, amount)
+    distance = number(name, amount)
+    return max(centre - distance, least), centre + distance
 
 
 class Step:
@@ -191,7 +200,7 @@ class Normalize(Step):
     """Subtract means and divide by standard deviations, after a division by 255.
 
     The result is that of torchvision's ToTensor and Normalize, bit for bit. It must be the last
-    step.
+    step; only `RandomErasing` can follow.
 
     Parameters
     ----------
@@ -217,7 +226,7 @@ class Normalize(Step):
         """Do nothing: `set_tensor` does it."""
 
 
-def set_tensor(transform: Transform, last: Optional[Step], mode: str, dtype: Any,
+def set_tensor(transform: Transform, normalize: Optional[Normalize], mode: str, dtype: Any,
                layout: str) -> None:
     """Set how pixels become the elements of a tensor."""
     channels = 1 if mode == 'L' else 3
@@ -225,14 +234,14 @@ def set_tensor(transform: Transform, last: Optional[Step], mode: str, dtype: Any
     std: Tuple[float, ...] = (1.0,) * 3
     divisor = 1.0
     if dtype is None:
-        dtype = np.float32 if isinstance(last, Normalize) else np.uint8
+        dtype = np.uint8 if normalize is None else np.float32
     name = np.dtype(dtype).name if dtype != 'bfloat16' else dtype
-    if isinstance(last, Normalize):
-        if len(last.mean) != channels:
-            raise ValueError(f'Normalize has {len(last.mean)} numbers, but the mode {mode!r} has '
-                             f'{channels} channels')
-        mean, std = ((numbers * 3)[:3] for numbers in (last.mean, last.std))
-        divisor = last._divisor
+    if normalize is not None:
+        if len(normalize.mean) != channels:
+            raise ValueError(f'Normalize has {len(normalize.mean)} numbers, but the mode {mode!r} '
+                             f'has {channels} channels')
+        mean, std = ((numbers * 3)[:3] for numbers in (normalize.mean, normalize.std))
+        divisor = normalize._divisor
     elif name in ('float16', 'float32', 'bfloat16'):
         divisor = 255.0
     elif name == 'int8':
