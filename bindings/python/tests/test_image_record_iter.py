@@ -235,6 +235,41 @@ def test_random_crops_and_mirrors(packed):
     assert 70 < mirrored < 130 and len(places) > 8
 
 
+def test_padding(packed):
+    got = make(packed, pad=3, fill_value=7, data_shape=(3, 26, 30)).next().data[0][0]
+    right = np.pad(pixels_of(0), ((3, 3), (3, 3), (0, 0)), constant_values=7)
+    np.testing.assert_array_equal(got, right.transpose(2, 0, 1))
+
+
+@pytest.fixture
+def flat(tmp_path):
+    """A hundred images, whose left half has the grey 50, and the right half 100."""
+    image = np.full((20, 24, 3), 100, np.uint8)
+    image[:, :12] = 50
+    return write_records(tmp_path / 'flat.rec', [encode_png(image)] * 100)
+
+
+@pytest.mark.parametrize('options, gain, mean', [
+    ({'brightness': 0.4}, (0.6, 1.4), (45, 105)), ({'contrast': 0.4}, (0.6, 1.4), (75, 75)),
+    ({'saturation': 0.4}, (1, 1), (75, 75))])
+def test_colour_jitters(flat, options, gain, mean):
+    images = make(flat, batch_size=100, data_shape=(3, 20, 24), **options).next().data[0] * 1.0
+    gains = (images[:, 0, 0, 20] - images[:, 0, 0, 0]) / 50
+    means = (images[:, 0, 0, 20] + images[:, 0, 0, 0]) / 2
+    for found, (least, most), rounding in (gains, gain, 0.02), (means, mean, 0.6):
+        assert least - rounding <= found.min() and found.max() <= most + rounding
+        near = 0.1 * (most - least) + rounding
+        assert found.min() <= least + near and found.max() >= most - near
+
+
+def test_noise_and_rotation(flat):
+    images = make(flat, batch_size=100, data_shape=(3, 20, 24), pca_noise=0.1).next().data[0] * 1.0
+    assert 2.5 < images[:, 0, 0, 20].std() < 4.2    # 3.3 in MXNet
+    images = make(flat, batch_size=100, data_shape=(3, 20, 24), max_rotate_angle=20,
+                  fill_value=255).next().data[0]
+    assert (images[:, 0, 10, 12:] == 100).mean() > 0.6 and (images[:, 0, 0, 0] > 100).mean() > 0.5
+
+
 def test_values(packed):
     raw = np.stack([middle(pixels_of(i)) for i in range(4)]).astype(np.float32)
     means = np.float32([123.68, 116.779, 103.5]).reshape(3, 1, 1)
@@ -372,6 +407,14 @@ def test_labels_of_a_list(packed, tmp_path):
     ({'rand_crop': True, 'random_resized_crop': True}, 'rand_crop and random_resized_crop'),
     ({'max_aspect_ratio': 0.5}, 'max_aspect_ratio requires random_resized_crop'),
     ({'random_resized_crop': True, 'min_random_area': 0}, 'area'),
+    ({'rotate': 30}, 'rotate=30 is not supported: use max_rotate_angle'),
+    ({'fill_value': 0}, 'fill_value requires pad or max_rotate_angle'),
+    ({'data_shape': (1, 17, 19), 'saturation': 0.1}, 'saturation has no effect with grey'),
+    ({'data_shape': (1, 17, 19), 'pca_noise': 0.1}, 'pca_noise has no effect with grey'),
+    ({'brightness': -1}, 'brightness must be'),
+    ({'pca_noise': -1}, 'pca_noise must be'),
+    ({'max_rotate_angle': -1}, 'max_rotate_angle must be'),
+    ({'pad': -1}, 'padding must be'),
     ({'resize': 0}, 'size must be from 1'),
     ({'batch_size': 0}, 'batch_size must be from 1'),
     ({'part_index': 2, 'num_parts': 2}, 'part_index must be from 0 to 1'),
@@ -485,6 +528,7 @@ def test_batches_are_those_of_mxnet(peer, monkeypatch):
         case(passes=4), case(dtype='uint8', data_name='x', label_name='y'),
         case(**MEAN), case(**MEAN, **STD), case(**MEAN, **STD, scale=0.017),
         case(**MEAN, dtype='int8'), case(dtype='int8', mirror=True), case(mirror=True, scale=3),
+        case(pad=3, data_shape=[3, 26, 30]), case(pad=3, fill_value=9, data_shape=[3, 25, 27]),
         case(data_shape=[3, 18, 20]), case(data_shape=[3, 20, 24]), case(batch_size=5, passes=2),
         case(mean_img='mean.bin'), case(mean_img='mean.bin', mirror=True, scale=0.3, **STD),
         case(mean_img='mean.bin', dtype='int8'),

@@ -12,7 +12,9 @@ import numpy as np
 from .._check import natural, number
 from ..batch import Batch
 from ..loader import Loader, generator
+from .colors import ColorJitter, Lighting
 from .dataset import ImageDataset
+from .geometry import Pad, RandomRotation
 from .mean_image import load_mean_image, save_mean_image
 from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize, Step
 
@@ -21,27 +23,20 @@ __all__ = ['Augmentation', 'Colors', 'Finish', 'MXNetImages', 'Pipeline', 'refus
 # Parameters of MXNet that have one value here, and why they have no other.
 _ONLY: Dict[str, Tuple[Any, str]] = {
     'aug_seq': ('aug_default', 'there are no other augmenters'),
-    'brightness': (0, 'no step changes it'),
-    'contrast': (0, 'no step changes it'),
     'device_id': (0, 'batches are in memory of the CPU'),
-    'fill_value': (255, 'no step pads images'),
     'inter_method': (1, 'images are resized bilinearly'),
     'max_crop_size': (-1, 'use random_resized_crop'),
     'max_img_size': (1e10, 'all images get the size in data_shape'),
     'max_random_scale': (1, 'use random_resized_crop'),
-    'max_rotate_angle': (0, 'no step rotates images'),
     'max_shear_ratio': (0, 'no step shears images'),
     'mean_a': (0, 'images have 1 or 3 channels'),
     'min_crop_size': (-1, 'use random_resized_crop'),
     'min_img_size': (0, 'all images get the size in data_shape'),
     'min_random_scale': (1, 'use random_resized_crop'),
-    'pad': (0, 'no step pads images'),
-    'pca_noise': (0, 'no step adds it'),
     'random_h': (0, 'no step changes colours as HSL'),
     'random_l': (0, 'no step changes colours as HSL'),
     'random_s': (0, 'no step changes colours as HSL'),
-    'rotate': (-1, 'no step rotates images'),
-    'saturation': (0, 'no step changes it'),
+    'rotate': (-1, 'use max_rotate_angle'),
     'shuffle_chunk_seed': (0, 'shuffle=True shuffles all records'),
     'shuffle_chunk_size': (0, 'shuffle=True shuffles all records'),
     'std_a': (1, 'images have 1 or 3 channels'),
@@ -74,7 +69,7 @@ class _Subtract(Normalize):
 
 
 class Augmentation(NamedTuple):
-    """The parameters for what is cut from images, and how it is turned."""
+    """The parameters for the steps that change images."""
 
     resize: int = -1
     rand_crop: bool = False
@@ -83,6 +78,13 @@ class Augmentation(NamedTuple):
     max_random_area: float = 1.0
     min_aspect_ratio: Optional[float] = None
     max_aspect_ratio: float = 0.0
+    max_rotate_angle: float = 0.0
+    pad: int = 0
+    fill_value: int = 255
+    brightness: float = 0.0
+    contrast: float = 0.0
+    saturation: float = 0.0
+    pca_noise: float = 0.0
     mirror: bool = False
     rand_mirror: bool = False
 
@@ -93,18 +95,39 @@ class Augmentation(NamedTuple):
             raise ValueError('mirror and rand_mirror are mutually exclusive')
         return 1.0 if self.mirror else 0.5 if self.rand_mirror else 0.0
 
-    def make_steps(self, height: int, width: int) -> List[Step]:
+    def make_steps(self, channels: int, height: int, width: int) -> List[Step]:
         steps: List[Step] = [] if self.resize == -1 else [Resize(self.resize)]
+        if self.max_rotate_angle:
+            steps.append(RandomRotation(number('max_rotate_angle', self.max_rotate_angle),
+                                        'bilinear', self.fill_value))
+        if self.pad:
+            steps.append(Pad(self.pad, self.fill_value))
+        if self.fill_value != 255 and not (self.max_rotate_angle or self.pad):
+            raise ValueError('fill_value requires pad or max_rotate_angle')
+        steps.append(self._make_crop(height, width))
+        return steps + self._make_jitters(channels)
+
+    def _make_crop(self, height: int, width: int) -> Step:
         if not self.random_resized_crop:
             self._check_only_crops()
-            return [*steps, (RandomCrop if self.rand_crop else CenterCrop)((height, width))]
+            return (RandomCrop if self.rand_crop else CenterCrop)((height, width))
         if self.rand_crop:
             raise ValueError('rand_crop and random_resized_crop are mutually exclusive')
         most = number('max_aspect_ratio', self.max_aspect_ratio)
         ratio = (1 - most, 1 + most) if self.min_aspect_ratio is None else (
             self.min_aspect_ratio, most)
-        area = self.min_random_area, self.max_random_area
-        return [*steps, RandomResizedCrop((height, width), area, ratio)]
+        return RandomResizedCrop((height, width), (self.min_random_area, self.max_random_area),
+                                 ratio)
+
+    def _make_jitters(self, channels: int) -> List[Step]:
+        if channels == 1 and (self.saturation or self.pca_noise):
+            name = 'saturation' if self.saturation else 'pca_noise'
+            raise ValueError(f'{name} has no effect with grey images')
+        jitters = self.brightness, self.contrast, self.saturation
+        steps: List[Step] = [ColorJitter(*jitters)] if any(jitters) else []
+        if self.pca_noise:
+            steps.append(Lighting(number('pca_noise', self.pca_noise)))
+        return steps
 
     def _check_only_crops(self) -> None:
         for name in 'min_random_area', 'max_random_area', 'min_aspect_ratio', 'max_aspect_ratio':
@@ -231,7 +254,7 @@ class Pipeline:
             raise ValueError('data_shape must be (channels, height, width), and channels 1 or 3, '
                              f'not {data_shape!r}')
         colors.check(self.dtype, self.shape[0])
-        self._steps, self._flip = augmentation.make_steps(*self.shape[1:]), augmentation.flip
+        self._steps, self._flip = augmentation.make_steps(*self.shape), augmentation.flip
         self._colors, self._threads, self._seed = colors, threads, seed
         # The steps draw with the seed itself; these numbers must be others.
         self.keys = seed ^ 1 << 63

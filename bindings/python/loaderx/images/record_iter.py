@@ -120,6 +120,17 @@ class ImageRecordIter:
     min_aspect_ratio, max_aspect_ratio : float
         The ratio of its width to its height. If the least ratio is None, ratios are from
         ``1 - max_aspect_ratio`` to ``1 + max_aspect_ratio``.
+    max_rotate_angle : float
+        The largest angle, in degrees, by which images are rotated at random before they are
+        cropped.
+    pad : int
+        How many pixels are added to each side before images are cropped.
+    fill_value : int
+        The value of these pixels, and of the corners of rotated images.
+    brightness, contrast, saturation : float
+        How much random factors differ from 1 at most, as for `ColorJitter`.
+    pca_noise : float
+        The standard deviation of `Lighting`.
     mirror, rand_mirror : bool
         Whether left and right of all images, or of half of them at random, are exchanged.
     mean_img : path, optional
@@ -188,8 +199,10 @@ class ImageRecordIter:
                  ctx: str = 'gpu', verbose: bool = True, resize: int = -1, rand_crop: bool = False,
                  random_resized_crop: bool = False, min_random_area: float = 1.0,
                  max_random_area: float = 1.0, min_aspect_ratio: Optional[float] = None,
-                 max_aspect_ratio: float = 0.0, mirror: bool = False, rand_mirror: bool = False,
-                 mean_img: Any = '', mean_r: float = 0.0,
+                 max_aspect_ratio: float = 0.0, max_rotate_angle: float = 0.0, pad: int = 0,
+                 fill_value: int = 255, brightness: float = 0.0, contrast: float = 0.0,
+                 saturation: float = 0.0, pca_noise: float = 0.0, mirror: bool = False,
+                 rand_mirror: bool = False, mean_img: Any = '', mean_r: float = 0.0,
                  mean_g: float = 0.0, mean_b: float = 0.0, std_r: float = 1.0, std_g: float = 1.0,
                  std_b: float = 1.0, scale: float = 1.0, max_random_contrast: float = 0.0,
                  max_random_illumination: float = 0.0, data_name: str = 'data',
@@ -204,7 +217,8 @@ class ImageRecordIter:
         augmentation = Augmentation(
             resize, boolean('rand_crop', rand_crop),
             boolean('random_resized_crop', random_resized_crop), min_random_area, max_random_area,
-            min_aspect_ratio, max_aspect_ratio, boolean('mirror', mirror),
+            min_aspect_ratio, max_aspect_ratio, max_rotate_angle, pad, fill_value, brightness,
+            contrast, saturation, pca_noise, boolean('mirror', mirror),
             boolean('rand_mirror', rand_mirror))
         colors = Colors(mean_img, mean_r, mean_g, mean_b, std_r, std_g, std_b, scale,
                         max_random_contrast, max_random_illumination)
