@@ -97,6 +97,21 @@ def test_a_full_batch_continues_in_the_next_pass(packed):
     assert seen == list(range(10)) * 4
 
 
+@pytest.mark.parametrize('batch_size', [1, 3, 7, 10, 11, 25])
+def test_passes_of_any_batch_size_are_one_stream(packed, batch_size):
+    """Each pass ends with the batch that has the last image of an epoch, and its pad counts on."""
+    it = make(packed, batch_size=batch_size, data_shape=(3, 2, 2))
+    seen = 0
+    for _ in range(12):
+        batches = list(it)
+        for batch in batches:
+            assert batch.label[0].tolist() == [(seen + i) % 10 for i in range(batch_size)]
+            seen += batch_size
+        assert [batch.pad for batch in batches[:-1]] == [0] * (len(batches) - 1)
+        pad = batches[-1].pad
+        assert pad < batch_size and (seen - pad) % 10 == 0
+
+
 def test_a_rest_is_filled_with_zeros(packed):
     it = make(packed, round_batch=False)
     for _ in range(2):    # without reset(), too
