@@ -49,6 +49,18 @@ LX_BEGIN_DECLS
 /** The most steps of a transform. */
 #define LX_MAX_IMAGE_STEPS 32
 
+/** Whose steps those of a transform reproduce, where libraries differ. */
+typedef enum lx_image_convention {
+    /** torchvision and Pillow: images shrink with antialiasing, half a pixel beside a centre crop is
+     * rounded to even, and an image that is smaller than a crop is an error. */
+    LX_IMAGE_TORCHVISION = 0,
+    /** MXNet and OpenCV: images shrink without antialiasing, which skips pixels, half a pixel is
+     * rounded down, and an image that is smaller than a crop is enlarged bilinearly: first to the
+     * height of the crop, then to its width. Only #LX_IMAGE_NEAREST, #LX_IMAGE_BILINEAR and
+     * #LX_IMAGE_BICUBIC can be used. */
+    LX_IMAGE_MXNET = 1
+} lx_image_convention;
+
 /**
  * A list of steps.
  *
@@ -69,6 +81,15 @@ LX_API void lx_image_transform_set_seed(lx_image_transform *transform, uint64_t 
 
 /** Sets whether images are grey, with one channel, instead of colour, with three. */
 LX_API void lx_image_transform_set_grey(lx_image_transform *transform, bool grey);
+
+/**
+ * Sets whose steps those of a transform reproduce; the default is #LX_IMAGE_TORCHVISION.
+ *
+ * @retval LX_OK            The convention was set, for all steps.
+ * @retval LX_ERR_ARGUMENT  The convention is not in the list, or @p transform is NULL.
+ */
+LX_API lx_status lx_image_transform_set_convention(lx_image_transform *transform,
+                                                   lx_image_convention convention, lx_error *error);
 
 /**
  * Resizes images to one size, with antialiasing, whatever their proportions.

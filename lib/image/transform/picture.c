@@ -107,6 +107,11 @@ void lx__picture_mirror(lx__picture *picture)
     picture->mirrored = !picture->mirrored;
 }
 
+static bool has_antialiasing(const lx__picture *picture)
+{
+    return picture->convention == LX_IMAGE_TORCHVISION;
+}
+
 static void put_row(void *user, const uint8_t *row)
 {
     lx__resizer_put(user, row);
@@ -118,7 +123,7 @@ static lx_status decode_resized(lx__picture *picture, lx_image_filter filter, co
 {
     const lx_image_region *region = &picture->region;
     lx_status status = lx__resizer_begin(picture->resizer, region->width, region->height, NULL,
-                                         filter, true, room, error);
+                                         filter, has_antialiasing(picture), room, error);
     return status == LX_OK
                ? lx__decoder_read_rows(picture->decoder, region, put_row, picture->resizer, error)
                : status;
@@ -137,7 +142,7 @@ lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t heig
     if (status == LX_OK)
         status = by_rows ? decode_resized(picture, filter, &room, error)
                          : lx_image_resizer_resize(picture->resizer, &picture->pixels, NULL, filter,
-                                                   true, &room, error);
+                                                   has_antialiasing(picture), &room, error);
     if (status == LX_OK)
         use(picture, &room);
     return status;

@@ -20,6 +20,7 @@ typedef struct lx__picture {
     lx_image_decoder *decoder;
     lx_image_resizer *resizer;
     uint32_t channels;
+    lx_image_convention convention;
     uint32_t width, height; /**< The size after the steps so far. */
     bool mirrored;          /**< Left and right are still to be exchanged. */
     bool decoded;
@@ -52,7 +53,7 @@ void lx__picture_crop(lx__picture *picture, const lx_image_region *part);
 /** Exchanges left and right. */
 void lx__picture_mirror(lx__picture *picture);
 
-/** Resizes the picture, with antialiasing. */
+/** Resizes the picture as its convention says. */
 lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t height,
                              lx_image_filter filter, lx_error *error);
 

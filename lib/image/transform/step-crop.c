@@ -4,21 +4,48 @@
 
 #include "base/error.h"
 
-/** Fails because a picture is smaller than its crop. */
-static lx_status check_crop(const lx__size_step *size, const lx__picture *picture, lx_error *error)
+/** Resizes a picture, with sides that were computed. */
+static lx_status enlarge(lx__picture *picture, float width, float height, lx_error *error)
 {
-    if (size->width <= picture->width && size->height <= picture->height)
-        return LX_OK;
+    if (width > LX_IMAGE_SIDE_MAX || height > LX_IMAGE_SIDE_MAX)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "an image of %u x %u pixels would be enlarged to a side of %.0f pixels",
+                       picture->width, picture->height, (double)(width > height ? width : height));
+    return lx__picture_resize(picture, (uint32_t)width, (uint32_t)height, LX_IMAGE_BILINEAR, error);
+}
+
+/** Enlarges a picture that is smaller than its crop: first its height, then its width. */
+static lx_status enlarge_as_mxnet(const lx__size_step *size, lx__picture *picture, lx_error *error)
+{
+    lx_status status = LX_OK;
+    float width = (float)size->width, height = (float)size->height;
+    if (picture->height < size->height)
+        status = enlarge(picture, height / (float)picture->height * (float)picture->width, height,
+                         error);
+    if (status == LX_OK && picture->width < size->width)
+        status = enlarge(picture, width, width / (float)picture->width * (float)picture->height,
+                         error);
+    return status;
+}
+
+/** Ensures that a picture is not smaller than its crop. */
+static lx_status fit_crop(const lx__size_step *size, lx__picture *picture, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (picture->convention == LX_IMAGE_MXNET)
+        status = enlarge_as_mxnet(size, picture, error);
+    if (status != LX_OK || (size->width <= picture->width && size->height <= picture->height))
+        return status;
     return lx_fail(error, LX_ERR_ARGUMENT,
                    "the image has %u x %u pixels, less than the crop of %u x %u: resize it first",
                    picture->width, picture->height, size->width, size->height);
 }
 
-/** Half of the rest, rounded to even, as torchvision's center_crop() has it. */
-static uint32_t margin(uint32_t side, uint32_t cropped)
+/** Half of the rest, rounded to even, as torchvision's center_crop() has it, or down. */
+static uint32_t margin(uint32_t side, uint32_t cropped, lx_image_convention convention)
 {
     uint32_t half = (side - cropped) / 2;
-    return half + ((side - cropped) % 2 & half % 2);
+    return convention == LX_IMAGE_MXNET ? half : half + ((side - cropped) % 2 & half % 2);
 }
 
 static lx_status crop_center(const lx__step *step, const lx__draws *draws, lx__picture *picture,
@@ -26,12 +53,14 @@ static lx_status crop_center(const lx__step *step, const lx__draws *draws, lx__p
 {
     (void)draws;
     const lx__size_step *size = &step->size;
-    lx_status status = check_crop(size, picture, error);
+    lx_status status = fit_crop(size, picture, error);
     if (status == LX_OK)
-        lx__picture_crop(picture, &(lx_image_region){.left = margin(picture->width, size->width),
-                                                     .top = margin(picture->height, size->height),
-                                                     .width = size->width,
-                                                     .height = size->height});
+        lx__picture_crop(
+            picture,
+            &(lx_image_region){.left = margin(picture->width, size->width, picture->convention),
+                               .top = margin(picture->height, size->height, picture->convention),
+                               .width = size->width,
+                               .height = size->height});
     return status;
 }
 
@@ -40,7 +69,7 @@ static lx_status crop_random(const lx__step *step, const lx__draws *draws, lx__p
 {
     uint64_t numbers[2];
     const lx__size_step *size = &step->size;
-    lx_status status = check_crop(size, picture, error);
+    lx_status status = fit_crop(size, picture, error);
     if (status != LX_OK)
         return status;
     lx__draw(draws, 2, numbers);

@@ -8,6 +8,7 @@ lx_status lx__transform_run(const lx_image_transform *transform, const uint64_t 
                             lx__picture *picture, lx_error *error)
 {
     lx_status status = LX_OK;
+    picture->convention = transform->convention;
     for (size_t i = 0; status == LX_OK && i < transform->step_count; i++) {
         const lx__step *step = &transform->steps[i];
         const lx__draws draws = {.key = key, .first = i * LX__STEP_DRAWS};
@@ -53,6 +54,8 @@ json_t *lx__transform_to_json(const lx_image_transform *transform)
     char seed[24]; /* JSON has no unsigned numbers of 64 bits */
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)transform->seed);
     failed |= json_object_set_new(object, "seed", json_string(seed));
+    if (transform->convention == LX_IMAGE_MXNET)
+        failed |= json_object_set_new(object, "convention", json_string("mxnet"));
     if (failed == 0)
         return object;
     json_decref(object);
@@ -86,6 +89,17 @@ void lx_image_transform_set_seed(lx_image_transform *transform, uint64_t seed)
 void lx_image_transform_set_grey(lx_image_transform *transform, bool grey)
 {
     transform->channels = grey ? 1 : 3;
+}
+
+lx_status lx_image_transform_set_convention(lx_image_transform *transform,
+                                            lx_image_convention convention, lx_error *error)
+{
+    if (transform == NULL)
+        return lx__fail_null(error, "transform");
+    if (convention != LX_IMAGE_TORCHVISION && convention != LX_IMAGE_MXNET)
+        return lx_fail(error, LX_ERR_ARGUMENT, "there is no convention %d", (int)convention);
+    transform->convention = convention;
+    return LX_OK;
 }
 
 lx_status lx__transform_add(lx_image_transform *transform, const lx__step *step, lx_error *error)

@@ -16,6 +16,7 @@
 struct lx_image_transform {
     uint64_t seed;
     uint32_t channels;
+    lx_image_convention convention;
     lx__step steps[LX_MAX_IMAGE_STEPS];
     size_t step_count;
     lx_dtype dtype;

@@ -135,6 +135,7 @@ static lx_image_transform *make_transform(struct run *run)
         TRY(run, lx_image_transform_add_random_resized_crop(made, 4, 4, NULL, NULL,
                                                             LX_IMAGE_BILINEAR, error)) &&
         TRY(run, lx_image_transform_add_mirror(made, 0.5, error)) &&
+        TRY(run, lx_image_transform_set_convention(made, LX_IMAGE_TORCHVISION, error)) &&
         TRY(run, lx_image_transform_add_color_jitter(made, NULL, once, twice, turn, error)) &&
         TRY(run, lx_image_transform_add_grey(made, 0.5, error)) &&
         TRY(run, lx_image_transform_add_lighting(made, 0, error)) &&

@@ -298,18 +298,22 @@ START_TEST(states_distinguish_transforms)
 {
     lx_error error = LX_ERROR_INIT;
     struct album album = make_album(3);
-    lx_image_transform *a = random_transform(1), *b = random_transform(2);
+    lx_image_transform *a = random_transform(1), *b = random_transform(2), *c = random_transform(1);
+    unit_ok(lx_image_transform_set_convention(c, LX_IMAGE_MXNET, &error));
     lx_source *one = images_of(&album, a), *same = images_of(&album, a),
-              *other = images_of(&album, b);
+              *other = images_of(&album, b), *mxnet = images_of(&album, c);
     char text[4096];
     unit_ok(lx_source_save(one, text, sizeof text, NULL, &error));
     unit_ok(lx_source_match(same, text, false, &error));
     unit_fails(lx_source_match(other, text, false, &error), LX_ERR_MISMATCH);
+    unit_fails(lx_source_match(mxnet, text, false, &error), LX_ERR_MISMATCH);
     lx_source_unref(one);
     lx_source_unref(same);
     lx_source_unref(other);
+    lx_source_unref(mxnet);
     lx_image_transform_free(a);
     lx_image_transform_free(b);
+    lx_image_transform_free(c);
     free_album(&album);
 }
 END_TEST

@@ -20,10 +20,10 @@ static PyObject *result_of(const transform *self, lx_status status, const lx_err
 
 static PyObject *transform_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"seed", "grey", NULL};
+    static char *names[] = {"seed", "grey", "mxnet", NULL};
     unsigned long long seed;
-    int grey;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Kp:Transform", names, &seed, &grey))
+    int grey, mxnet = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Kp|p:Transform", names, &seed, &grey, &mxnet))
         return NULL;
     transform *self = (transform *)type->tp_alloc(type, 0);
     if (self == NULL)
@@ -36,6 +36,8 @@ static PyObject *transform_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     }
     lx_image_transform_set_seed(self->handle, seed);
     lx_image_transform_set_grey(self->handle, grey != 0);
+    if (mxnet)
+        lx_image_transform_set_convention(self->handle, LX_IMAGE_MXNET, NULL);
     return (PyObject *)self;
 }
 

@@ -28,16 +28,20 @@ from .effects import GaussianBlur, RandomErasing
 from .encoding import encode, write_sheet
 from .folder import ImageFolder
 from .geometry import Pad, RandomRotation
+from .record_iter import DataBatch, DataDesc, ImageRecordIter
 from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize
 
 __all__ = [
     'CenterCrop',
     'ColorJitter',
+    'DataBatch',
+    'DataDesc',
     'Flip',
     'GaussianBlur',
     'ImageDataset',
     'ImageFolder',
     'ImageInfo',
+    'ImageRecordIter',
     'Lighting',
     'MAX_PIXELS',
     'Normalize',

@@ -91,6 +91,7 @@ class ImageDataset(Parted):
     """
 
     dataset: Any
+    _follows_mxnet = False    # whether steps reproduce those of MXNet instead of torchvision's
     _part: Any = None    # the dataset, for reading fields that vary in length
 
     def __init__(self, dataset: Any, steps: Sequence[Step], *, field: str = 'image', seed: int = 0,
@@ -100,7 +101,7 @@ class ImageDataset(Parted):
         self.dataset, self._steps = dataset, _checked(steps)
         self._more: Dict[str, Any] = {'field': field, 'seed': natural('seed', seed), 'mode': mode,
                                       'dtype': dtype, 'layout': layout}
-        transform = Transform(seed, mode == 'L')
+        transform = Transform(seed, mode == 'L', self._follows_mxnet)
         for step in self._steps:
             step._add(transform)
         normalize = next((step for step in self._steps if isinstance(step, Normalize)), None)
@@ -121,7 +122,7 @@ class ImageDataset(Parted):
         return np.where(sizes >= 0, Records._sizes(self, name, key), -1)    # those of tensors
 
     def _recipe(self) -> Any:
-        return functools.partial(ImageDataset, **self._more), (self.dataset, self._steps)
+        return functools.partial(type(self), **self._more), (self.dataset, self._steps)
 
     def __repr__(self) -> str:
         return f'ImageDataset({self.dataset!r}, {list(self._steps)!r})'

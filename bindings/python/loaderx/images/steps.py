@@ -213,6 +213,8 @@ class Normalize(Step):
     Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
     """
 
+    _divisor = 255.0
+
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
         self.mean = tuple(float(number) for number in mean)
         self.std = tuple(float(number) for number in std)
@@ -231,17 +233,18 @@ def set_tensor(transform: Transform, normalize: Optional[Normalize], mode: str, 
     mean: Tuple[float, ...] = (0.0,) * 3
     std: Tuple[float, ...] = (1.0,) * 3
     divisor = 1.0
+    if dtype is None:
+        dtype = np.uint8 if normalize is None else np.float32
+    name = np.dtype(dtype).name if dtype != 'bfloat16' else dtype
     if normalize is not None:
         if len(normalize.mean) != channels:
             raise ValueError(f'Normalize has {len(normalize.mean)} numbers, but the mode {mode!r} '
                              f'has {channels} channels')
         mean, std = ((numbers * 3)[:3] for numbers in (normalize.mean, normalize.std))
+        divisor = normalize._divisor
+    elif name in ('float16', 'float32', 'bfloat16'):
         divisor = 255.0
-        dtype = np.float32 if dtype is None else dtype
-    name = np.dtype(np.uint8 if dtype is None else dtype).name if dtype != 'bfloat16' else dtype
-    if name in ('float16', 'float32', 'bfloat16'):
-        divisor = 255.0
-    elif name == 'int8' and normalize is None:
+    elif name == 'int8':
         mean = (128.0,) * 3
     if layout not in ('CHW', 'HWC'):
         raise ValueError(f"layout must be 'CHW' or 'HWC', not {layout!r}")

@@ -61,6 +61,76 @@ START_TEST(crops_the_middle)
 }
 END_TEST
 
+START_TEST(follows_the_convention_of_mxnet)
+{
+    /* OpenCV: the margins are divided as integers, and shrinking skips pixels */
+    static const uint32_t lefts[][2] = {{10, 40}, {11, 39}, {90, 0}, {89, 0}, {87, 1}};
+    for (size_t i = 0; i < 5; i++) {
+        lx_image_transform *transform = lx_image_transform_new();
+        lx__picture picture;
+        uint32_t left, top;
+        unit_ok(lx_image_transform_add_center_crop(transform, lefts[i][0], 20, &error));
+        unit_ok(lx_image_transform_set_convention(transform, LX_IMAGE_MXNET, &error));
+        unit_ok(run(transform, key, &picture));
+        ck_assert(find(&picture, &left, &top));
+        ck_assert_uint_eq(left, lefts[i][1]);
+        ck_assert_uint_eq(top, 20);
+        lx__picture_clear(&picture);
+        lx_image_transform_free(transform);
+    }
+}
+END_TEST
+
+/* 90 x 61 pixels become 118 x 80, and then 130 x 88. */
+START_TEST(enlarges_images_smaller_than_a_crop_as_mxnet)
+{
+    static const uint32_t sizes[][2] = {{100, 80}, {95, 10}, {130, 80}};
+    for (size_t i = 0; i < 6; i++) {
+        lx_image_transform *transform = lx_image_transform_new();
+        const uint32_t *size = sizes[i / 2];
+        lx__picture picture;
+        unit_ok(i % 2 == 0
+                    ? lx_image_transform_add_center_crop(transform, size[0], size[1], &error)
+                    : lx_image_transform_add_random_crop(transform, size[0], size[1], &error));
+        unit_ok(lx_image_transform_set_convention(transform, LX_IMAGE_MXNET, &error));
+        unit_ok(run(transform, key, &picture));
+        ck_assert(picture.width == size[0] && picture.height == size[1]);
+        lx__picture_clear(&picture);
+        lx_image_transform_free(transform);
+    }
+    lx_image_transform *transform = lx_image_transform_new();
+    lx__picture picture;
+    unit_ok(lx_image_transform_add_center_crop(transform, 5, LX_IMAGE_SIDE_MAX, &error));
+    unit_ok(lx_image_transform_set_convention(transform, LX_IMAGE_MXNET, &error));
+    ck_assert_int_eq(run(transform, key, &picture), LX_ERR_LIMIT);
+    lx_error_clear(&error);
+    lx__picture_clear(&picture);
+    lx_image_transform_free(transform);
+}
+END_TEST
+
+/* A third of the size: the centre of each pixel is that of the middle one of three. */
+START_TEST(resizes_without_antialiasing_as_mxnet)
+{
+    lx_image_transform *transform = lx_image_transform_new();
+    lx__picture picture;
+    unit_ok(lx_image_transform_add_center_crop(transform, 90, 60, &error));
+    unit_ok(lx_image_transform_add_resize(transform, 30, 20, LX_IMAGE_BILINEAR, &error));
+    unit_ok(lx_image_transform_set_convention(transform, LX_IMAGE_MXNET, &error));
+    unit_ok(run(transform, key, &picture));
+    for (uint32_t y = 0; y < 20; y++)
+        for (uint32_t x = 0; x < 90; x++)
+            ck_assert_uint_eq(picture.pixels.pixels[y * picture.pixels.stride + x],
+                              picture_sample(x / 3 * 3 + 1, y * 3 + 1, x % 3));
+    lx__picture_clear(&picture);
+    unit_ok(lx_image_transform_add_resize(transform, 10, 10, LX_IMAGE_LANCZOS, &error));
+    ck_assert_int_eq(run(transform, key, &picture), LX_ERR_ARGUMENT);
+    lx_error_clear(&error);
+    lx__picture_clear(&picture);
+    lx_image_transform_free(transform);
+}
+END_TEST
+
 START_TEST(crops_random_places)
 {
     lx_image_transform *transform = lx_image_transform_new();
@@ -223,6 +293,9 @@ START_TEST(rejects_invalid_arguments)
     unit_refuses_null(
         lx_image_transform_set_tensor(NULL, LX_UINT8, LX_IMAGE_CHW, 1, NULL, NULL, &error),
         "transform");
+    unit_fails(lx_image_transform_set_convention(t, (lx_image_convention)2, &error),
+               LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_image_transform_set_convention(NULL, LX_IMAGE_MXNET, &error), "transform");
     ck_assert_uint_eq(t->step_count, 0);
     for (int i = 0; i < LX_MAX_IMAGE_STEPS; i++)
         unit_ok(lx_image_transform_add_mirror(t, 0, &error));
@@ -232,7 +305,9 @@ START_TEST(rejects_invalid_arguments)
 }
 END_TEST
 
-UNIT_MAIN("image/transform/transform", crops_the_middle, crops_random_places,
-          refuses_images_smaller_than_a_crop, resizes_to_sizes_and_by_the_shorter_side,
-          mirrors_with_a_probability, choices_of_steps_are_independent,
-          every_machine_makes_the_same_pixels, rejects_invalid_arguments)
+UNIT_MAIN("image/transform/transform", crops_the_middle, follows_the_convention_of_mxnet,
+          resizes_without_antialiasing_as_mxnet, enlarges_images_smaller_than_a_crop_as_mxnet,
+          crops_random_places, refuses_images_smaller_than_a_crop,
+          resizes_to_sizes_and_by_the_shorter_side, mirrors_with_a_probability,
+          choices_of_steps_are_independent, every_machine_makes_the_same_pixels,
+          rejects_invalid_arguments)
