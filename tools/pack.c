@@ -387,11 +387,9 @@ const command pack_command = {
         "appears; a list (.lst), so that nothing is packed; or, with any other name, a dataset.\n\n"
         "If INPUT is a RecordIO file, OUTPUT is a dataset, and the other way round: then the\n"
         "records are copied as they are.\n\n"
-        "With --fractions and --chunks, the name of each set and the number of each file are "
-        "added\n"
-        "to the name of OUTPUT: train.rec becomes train_NAME_0.rec. With --part, each machine\n"
-        "packs a part, and 'loaderx recordio merge' joins the parts, in order, to the same "
-        "bytes.\n",
+        "With --fractions and --chunks, the name of each set and the number of each file become\n"
+        "part of the names: train.rec becomes train_NAME_0.rec. With --part, each machine packs a\n"
+        "part, and 'loaderx recordio merge' joins the parts, in order, to the same bytes.\n",
     .examples = "  loaderx pack photos photos.rec\n"
                 "  loaderx pack photos all.lst --shuffle --fractions train=0.9,test=0.1\n"
                 "  loaderx pack all_train.lst train.rec --root photos --on-bad skip\n"
