@@ -4,6 +4,10 @@ from typing import Any, Tuple
 
 from ._core import Source
 
+class Encoder:
+    def __new__(cls, quality: int, lossless: bool) -> Encoder: ...
+    def encode(self, pixels: Any, format: int, /) -> bytes: ...
+
 class Image:
     def __new__(cls, data: Any, channels: int, upright: bool, scale: int,
                 max_pixels: int) -> Image: ...

@@ -19,7 +19,7 @@ from ._check import UINT64_MAX, boolean, natural
 from .sources.recordio import RecordIODataset
 
 __all__ = ['IRHeader', 'InputSplit', 'MXIndexedRecordIO', 'MXRecordIO', 'RecordIODataset', 'pack',
-           'unpack']
+           'pack_img', 'unpack', 'unpack_img']
 
 _Path = Union[str, 'os.PathLike[str]']
 
@@ -284,14 +284,15 @@ class InputSplit:
     ----------
     uri : str, path or sequence of paths
         The files. In a str, they are separated by ``;``. Of a folder, all files are taken, in the
-        order of their names, but not those whose names begin with a dot.
+        order of their names, but not those whose names begin with a dot, and not an index
+        ``a.idx`` if there is ``a.rec``.
     part_index, num_parts : int
         The part, and the number of parts.
     skip : bool
         Whether to pass over damage.
     index : str, path or sequence of paths, optional
-        The index of each file, in the same form as `uri`. Records that it does not have are not
-        read.
+        The index of each file, in the same form as `uri`; of a folder, not ``a.rec`` if there is
+        ``a.idx``. Records that it does not have are not read.
     shuffle : bool
         Whether to shuffle the part. Each `reset` begins another epoch, in another order.
     chunks : int, optional
@@ -344,7 +345,7 @@ class InputSplit:
         self._seed = natural('seed', seed)
         self.files: List[_Path] = _list_files(uri)
         part_index, num_parts = natural('part_index', part_index), natural('num_parts', num_parts)
-        indexes: Dict[str, Any] = {} if index is None else {'indexes': _list_files(index)}
+        indexes: Dict[str, Any] = {} if index is None else {'indexes': _list_files(index, '.idx')}
         self._reader = _core.RecordioReader(self.files, skip, part_index, num_parts, **indexes)
         self.epoch = 0
         self.reset(0)
@@ -370,8 +371,8 @@ class InputSplit:
         return places, size
 
 
-def _list_files(uri: Union[_Path, Iterable[_Path]]) -> List[_Path]:
-    """Return the files that a URI of dmlc-core names."""
+def _list_files(uri: Union[_Path, Iterable[_Path]], suffix: str = '.rec') -> List[_Path]:
+    """Return the files that a URI of dmlc-core names: files of records, or indexes."""
     if isinstance(uri, str):
         given: List[_Path] = [part for part in uri.split(';') if part]
     else:
@@ -384,11 +385,20 @@ def _list_files(uri: Union[_Path, Iterable[_Path]]) -> List[_Path]:
             raise ValueError(f'{scheme}:// is not supported, in {text!r}: use a file')
         text = rest if separator else text
         if os.path.isdir(text):
-            files += [entry.path for entry in sorted(os.scandir(text), key=lambda one: one.name)
-                      if entry.is_file() and not entry.name.startswith('.')]
+            files += _list_folder(text, suffix)
         else:
             files.append(text)
     return files
+
+
+def _list_folder(folder: str, suffix: str) -> List[_Path]:
+    """Return the files of a folder, but of a pair of records and index only that with `suffix`."""
+    with os.scandir(folder) as entries:
+        paths = {entry.name: entry.path for entry in entries
+                 if entry.is_file() and not entry.name.startswith('.')}
+    other = '.idx' if suffix == '.rec' else '.rec'
+    return [paths[name] for name in sorted(paths)
+            if not (name.endswith(other) and name[:-len(other)] + suffix in paths)]
 
 
 class IRHeader(NamedTuple):
@@ -454,3 +464,97 @@ def unpack(s: bytes) -> Tuple[IRHeader, bytes]:
                          f'has only {len(s)} bytes')
     labels = np.frombuffer(s, '<f4', header.flag, _HEAD.size)
     return header._replace(label=labels), s[end:]
+
+
+def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = '.jpg') -> bytes:
+    """Return a record: a header, its labels, and an image, which is encoded.
+
+    It needs neither MXNet nor OpenCV, but libloaderx with images. As in MXNet, **colours are blue,
+    green and red**, the order of OpenCV. `loaderx.images`, Pillow and torchvision have red first:
+    pass ``img[..., ::-1]`` if `img` comes from them.
+
+    Parameters
+    ----------
+    header : IRHeader or sequence of its four members
+        See `pack`.
+    img : array of uint8
+        The pixels: grey, (height, width) or (height, width, 1), or colours, (height, width, 3).
+    quality : int
+        The quality of a JPEG, from 1 to 100. A PNG is lossless; for MXNet, this is the level of its
+        compression, which `pack_img` chooses itself.
+    img_fmt : {'.jpg', '.jpeg', '.png'}
+        The format of the image; upper case is allowed.
+
+    Raises
+    ------
+    ImportError
+        libloaderx was installed without images.
+
+    Examples
+    --------
+    >>> img = np.zeros((4, 6, 3), np.uint8)
+    >>> img[:, :, 0] = 255    # blue
+    >>> record = pack_img(IRHeader(0, 3.0, 17, 0), img, img_fmt='.png')
+    >>> header, same = unpack_img(record)
+    >>> header.label, np.array_equal(same, img)
+    (3.0, True)
+    """
+    from . import images
+    form = {'.JPG': 'jpeg', '.JPEG': 'jpeg', '.PNG': 'png'}.get(img_fmt.upper())
+    if form is None:
+        raise ValueError(f"img_fmt must be '.jpg', '.jpeg' or '.png', not {img_fmt!r}; "
+                         'loaderx.images.encode() and pack() make other records')
+    pixels = np.asarray(img)
+    if pixels.ndim == 3:
+        pixels = pixels[:, :, ::-1]
+    return pack(header, images.encode(pixels, form, quality=None if form == 'png' else quality))
+
+
+def unpack_img(s: bytes, iscolor: int = -1) -> Tuple[IRHeader, np.ndarray[Any, Any]]:
+    """Return the header of a record, and its image, which is decoded.
+
+    It needs neither MXNet nor OpenCV, but libloaderx with images. As in MXNet, **colours are blue,
+    green and red**, the order of OpenCV: ``img[..., ::-1]`` has red first.
+
+    Parameters
+    ----------
+    s : bytes
+        The record.
+    iscolor : {-1, 0, 1}
+        1: colours, (height, width, 3); 0: grey, (height, width); -1: what the image has. As in
+        OpenCV, an image is turned upright as its Exif data says, but not with -1.
+
+    Raises
+    ------
+    CorruptError
+        The image is damaged.
+    LoaderxError
+        The image is not a JPEG, PNG or WebP.
+    ImportError
+        libloaderx was installed without images.
+    ValueError
+        The record is too short for the header or its labels; or, with -1, the image has alpha or 16
+        bits, which would get lost.
+
+    Examples
+    --------
+    >>> record = pack_img((0, [1, 2], 17, 0), np.full((4, 6, 3), 99, np.uint8))
+    >>> header, img = unpack_img(record)
+    >>> header.label, img.shape
+    (array([1., 2.], dtype=float32), (4, 6, 3))
+    >>> unpack_img(record, 0)[1].shape
+    (4, 6)
+    """
+    from . import images
+    header, data = unpack(s)
+    grey = iscolor == 0
+    if iscolor == -1:
+        info = images.info(data)
+        grey = info.channels == 1
+        if info.bits == 16 or info.channels in (2, 4) and info.format != 'jpeg':
+            raise ValueError('the image has alpha or 16 bits, which loaderx does not decode: pass '
+                             'iscolor=1 or 0 to drop them')
+    elif iscolor not in (0, 1):
+        raise ValueError(f'iscolor must be -1, 0 or 1, not {iscolor!r}')
+    img = images.decode(data, mode='L' if grey else 'RGB', exif=iscolor != -1)
+    return header, img if grey else np.ascontiguousarray(img[:, :, ::-1])

@@ -5,6 +5,7 @@ import base64
 import html.parser
 import re
 import struct
+import sys
 import zlib
 
 import numpy as np
@@ -109,6 +110,26 @@ def test_other_arrays_are_no_images(tmp_path, dtype, shape):
     ds = create(tmp_path / 'd', {'x': lx.Field(dtype, shape)}, x=np.zeros((1, *shape), dtype))
     table = Cells(ds._repr_html_())
     assert table.images == [] and '0' in table.rows[1][1]
+
+
+def test_image_files_are_shown_small(tmp_path, monkeypatch):
+    pytest.importorskip('loaderx._images', reason='libloaderx was built without images')
+    from loaderx import images
+    pixels = np.random.default_rng(1).integers(0, 256, (50, 200, 3), np.uint8)
+    large = images.encode(np.zeros((4097, 4096), np.uint8), 'png')
+    files = [images.encode(pixels, 'png'), images.encode(pixels[:, :, 0]), b'GIF<89>', b'', large]
+    ds = create(tmp_path / 'd', {'x': lx.Field('image')}, x=files)
+    table = Cells(ds._repr_html_())
+    assert np.array_equal(decode(table.images[0]), pixels[::4, ::4])
+    assert decode(table.images[1]).shape == (13, 50, 3) and len(table.images) == 2
+    cells = [row[1] for row in table.rows[1:]]
+    assert cells[:2] == ['png 200 x 50, colour', 'jpeg 200 x 50, grey']
+    assert cells[2].startswith('7 bytes: the image is not a JPEG, PNG or WebP')
+    assert cells[3].startswith('0 bytes: the image is empty')
+    assert re.match('[0-9,]+ bytes: the image has 4096 x 4097 pixels, more than', cells[4])
+    monkeypatch.delattr(lx, 'images')
+    monkeypatch.setitem(sys.modules, 'loaderx.images', None)
+    assert Cells(ds._repr_html_()).rows[3] == ['2', '7 bytes']
 
 
 def test_large_values_are_not_read(tmp_path, monkeypatch):

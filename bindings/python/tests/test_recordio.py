@@ -6,6 +6,7 @@ import os
 import pickle
 import struct
 import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -319,6 +320,20 @@ def write_indexed(path, records):
             record.write_idx(key, data)
 
 
+def test_folders_with_indexes(tmp_path):
+    """An index is no data, and records are no index, unless they are alone."""
+    records = [b'%d' % i for i in range(20)]
+    write_indexed(tmp_path / 'a.rec', records[:9])
+    write_indexed(tmp_path / 'b.rec', records[9:])
+    assert list(InputSplit(tmp_path)) == records
+    both = InputSplit(tmp_path, index=tmp_path, shuffle=True)
+    assert [os.path.basename(path) for path in both.files] == ['a.rec', 'b.rec']
+    assert sorted(both) == sorted(records)
+    os.rename(tmp_path / 'b.rec', tmp_path / 'c.idx')
+    os.remove(tmp_path / 'b.idx')
+    assert list(InputSplit(tmp_path)) == records    # c.idx has no c.rec: it may be anything
+
+
 def test_shuffled_parts(tmp_path):
     """Every record is in one part once, in an order of the seed and the epoch."""
     records = [b'%d ' % i + bytes(i * 37 % 101) + MAGIC * (i % 3) for i in range(500)]
@@ -394,6 +409,15 @@ def test_pack():
     with pytest.raises(ValueError, match='2 labels follow'):
         unpack(struct.pack('<IfQQ', 2, 0, 0, 0) + bytes(7))
     assert set(recordio.__all__) <= set(dir(recordio))
+
+
+def test_images_are_imported_when_they_are_needed():
+    code = ("import sys; sys.modules['loaderx._images'] = None; from loaderx import recordio\n"
+            "assert 'loaderx.images' not in sys.modules\n"
+            "try: recordio.unpack_img(bytes(24))\n"
+            "except ImportError: print('refused')")
+    done = subprocess.run([sys.executable, '-c', code], stdout=subprocess.PIPE, timeout=60)
+    assert done.stdout == b'refused\n'
 
 
 # ---- datasets

@@ -34,7 +34,8 @@ LX_BEGIN_DECLS
  * lx_image_encoder *encoder = lx_image_encoder_new();
  * const void *bytes;
  * size_t size;
- * lx_image_encoder_encode(encoder, &image, LX_IMAGE_JPEG, &bytes, &size, &error);
+ * lx_image_encoder_encode(encoder, &image, LX_IMAGE_JPEG, &bytes, &size,
+ *                         &error);
  * if (error.status != LX_OK)
  *     return complain(&error);
  * fwrite(bytes, 1, size, file);
@@ -56,7 +57,7 @@ LX_BEGIN_DECLS
  */
 typedef struct lx_image_encoder lx_image_encoder;
 
-/** Creates an encoder; free it with lx_image_encoder_free(). Returns NULL if memory is exhausted. */
+/** Creates an encoder; free it with lx_image_encoder_free(). Returns NULL when out of memory. */
 LX_API lx_image_encoder *lx_image_encoder_new(void);
 
 /** Frees an encoder. NULL is allowed. */

@@ -18,6 +18,7 @@ images_state *images_state_find(PyTypeObject *type);
 /** Adds a type to the module; returns 0 or -1. */
 int images_add_type(PyObject *module, PyType_Spec *spec);
 
+int images_add_encoder(PyObject *module);
 int images_add_image(PyObject *module);
 int images_add_transform(PyObject *module);
 

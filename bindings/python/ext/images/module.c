@@ -7,8 +7,9 @@ static int execute(PyObject *module)
     images_state *state = PyModule_GetState(module);
     state->core = PyImport_ImportModule("loaderx._core");
     state->shared = state->core != NULL ? PyCapsule_Import(LXPY_CAPSULE, 0) : NULL;
-    return state->shared != NULL && images_add_image(module) == 0 ? images_add_transform(module)
-                                                                  : -1;
+    if (state->shared == NULL || images_add_encoder(module) < 0 || images_add_image(module) < 0)
+        return -1;
+    return images_add_transform(module);
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg)

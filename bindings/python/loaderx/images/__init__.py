@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Images: decoding, and datasets of encoded images that are augmented while a model trains.
+"""Images: decoding and encoding, and datasets of encoded images that are augmented while a model
+trains.
 
 The steps have the names of torchvision's transforms where they do the same.
 
@@ -22,6 +23,7 @@ except ImportError as error:
 
 from .dataset import ImageDataset
 from .decoding import MAX_PIXELS, ImageInfo, decode, info
+from .encoding import encode, write_sheet
 from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize
 
 __all__ = [
@@ -35,5 +37,7 @@ __all__ = [
     'RandomResizedCrop',
     'Resize',
     'decode',
+    'encode',
     'info',
+    'write_sheet',
 ]

@@ -45,8 +45,9 @@ class Dataset(Stored, _core.Dataset):
     records as an array with the same values. ``ds['data']`` is a `Column`. Iteration yields
     records, but ``dict(ds)`` contains the columns by name, and ``'data' in ds`` tests whether there
     is a field of that name. Testing for a key that is not a str raises a TypeError, because records
-    are not searched. Notebooks show a table of the first five records, with small images; values of
-    more than 4 KiB, or images of more than 256 KiB, are not read for this table.
+    are not searched. Notebooks show a table of the first five records, with small images, also of
+    image files if libloaderx has images; values of more than 4 KiB, or images of more than 256 KiB,
+    are not read for this table.
 
     The dataset shows the fields that existed when it was opened, under their names at that time.
     Fields added later are not visible. Once one of its fields has been dropped, the dataset can no

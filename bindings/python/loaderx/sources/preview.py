@@ -11,7 +11,7 @@ from typing import Any, List, Mapping
 
 import numpy as np
 
-from ..errors import CorruptError
+from ..errors import CorruptError, LoaderxError
 from ..field import Field
 
 __all__ = ['preview']
@@ -23,6 +23,7 @@ _TEXT = 80                # characters in a cell
 _VALUE = 4096             # bytes: a larger value is not read, unless it is an image
 _IMAGE = 256 << 10        # bytes: a larger image is not read
 _SIDES = 8, 64            # pixels of an image's side: the minimum, and the most that are shown
+_PIXELS = 1 << 24         # pixels: a larger image file is not decoded
 
 
 def preview(dataset: Any, fields: Mapping[str, Field], kind: str = 'Dataset') -> str:
@@ -60,7 +61,7 @@ def _column(dataset: Any, name: str, field: Field, rows: range) -> List[str]:
 def _cell(dataset: Any, name: str, field: Field, row: int, size: int) -> str:
     if size < 0:
         return '<em>missing</em>'
-    if size > (_IMAGE if _is_image(field) else _VALUE):
+    if size > (_IMAGE if _is_image(field) or field._type == 'image' else _VALUE):
         return f'<em>{size:,} bytes</em>'
     try:
         value = dataset._get(name, row)
@@ -70,6 +71,8 @@ def _cell(dataset: Any, name: str, field: Field, row: int, size: int) -> str:
         return '<em>missing</em>'
     if _is_image(field):
         return _image(value)
+    if field._type == 'image':
+        return _file(value)
     return _escape(_text(value))
 
 
@@ -108,6 +111,22 @@ def _image(pixels: np.ndarray[Any, Any]) -> str:
     content = base64.b64encode(_png(shown)).decode()
     return (f'<img src="data:image/png;base64,{content}" width="{shown.shape[1]}" '
             f'height="{shown.shape[0]}">')
+
+
+def _file(data: bytes) -> str:
+    """Return an image file, if it can be decoded, and what it says about itself."""
+    try:
+        from .. import images
+    except ImportError:    # libloaderx was built without images
+        return f'<em>{len(data):,} bytes</em>'
+    try:
+        info = images.info(data)
+        pixels = images.decode(data, max_pixels=_PIXELS)
+    except (LoaderxError, ValueError) as error:
+        return f'<em>{len(data):,} bytes: {_escape(str(error))}</em>'
+    kind = {1: 'grey', 2: 'grey, alpha', 3: 'colour'}.get(
+        info.channels, 'CMYK' if info.format == 'jpeg' else 'colour, alpha')
+    return f'{_image(pixels)}<br><small>{info.format} {info.width} x {info.height}, {kind}</small>'
 
 
 def _png(pixels: np.ndarray[Any, Any]) -> bytes:
