@@ -327,15 +327,15 @@ static lx_status convert(request *r, bool dataset, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT, "%s",
                        records ? "'loaderx recordio merge' copies RecordIO files"
                                : "'loaderx copy' copies datasets");
-    pack_file file = {.path = (char *)r->output};
-    pack_plan plan = {.files = &file, .count = 1};
-    r->job.plan = &plan;
+    lx_status status = pack_plan_make(&r->plan, &r->images, &r->cut, r->output, error);
     r->job.list = &r->images;
-    lx_status status = threads_open(&r->threads, &r->job.executor, error);
+    r->job.plan = &r->plan;
     if (status == LX_OK)
-        status = dataset ? pack_convert_dataset(&r->job, r->input, r->output, error)
-                         : pack_convert_records(&r->job, r->input, r->output, error);
-    plan.images = (size_t)r->job.packed;
+        status = threads_open(&r->threads, &r->job.executor, error);
+    if (status == LX_OK)
+        status = dataset ? pack_convert_dataset(&r->job, r->input, r->plan.files[0].path, error)
+                         : pack_convert_records(&r->job, r->input, r->plan.files[0].path, error);
+    r->plan.images = (size_t)r->job.packed;
     return status == LX_OK ? pack_job_print(&r->job, error) : status;
 }
 

@@ -526,9 +526,9 @@ def test_dataset(loaderx, folder, photos):
 def test_conversion_both_ways(loaderx, folder, photos):
     loaderx.text('pack', 'photos', 'x.rec', '--shuffle')
     loaderx.text('pack', 'photos', 'x', '--shuffle')
-    assert loaderx.text('pack', 'x.rec', 'y').startswith('y: packed 60 images (')
+    assert loaderx.text('pack', 'x.rec', 'y/').startswith('y: packed 60 images (')
     assert ' have the same 60 records' in loaderx.text('diff', 'x', 'y')
-    report = loaderx.json('pack', 'x', 'y.rec')
+    report = loaderx.json('pack', 'x/', 'y.rec')
     assert (report['images'], report['packed']) == (60, 60)
     for end in 'rec', 'idx':
         assert (folder / f'x.{end}').read_bytes() == (folder / f'y.{end}').read_bytes()
