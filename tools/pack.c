@@ -327,15 +327,15 @@ static lx_status convert(request *r, bool dataset, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT, "%s",
                        records ? "'loaderx recordio merge' copies RecordIO files"
                                : "'loaderx copy' copies datasets");
-    pack_file file = {.path = (char *)r->output};
-    pack_plan plan = {.files = &file, .count = 1};
-    r->job.plan = &plan;
+    lx_status status = pack_plan_make(&r->plan, &r->images, &r->cut, r->output, error);
     r->job.list = &r->images;
-    lx_status status = threads_open(&r->threads, &r->job.executor, error);
+    r->job.plan = &r->plan;
     if (status == LX_OK)
-        status = dataset ? pack_convert_dataset(&r->job, r->input, r->output, error)
-                         : pack_convert_records(&r->job, r->input, r->output, error);
-    plan.images = (size_t)r->job.packed;
+        status = threads_open(&r->threads, &r->job.executor, error);
+    if (status == LX_OK)
+        status = dataset ? pack_convert_dataset(&r->job, r->input, r->plan.files[0].path, error)
+                         : pack_convert_records(&r->job, r->input, r->plan.files[0].path, error);
+    r->plan.images = (size_t)r->job.packed;
     return status == LX_OK ? pack_job_print(&r->job, error) : status;
 }
 
@@ -387,11 +387,9 @@ const command pack_command = {
         "appears; a list (.lst), so that nothing is packed; or, with any other name, a dataset.\n\n"
         "If INPUT is a RecordIO file, OUTPUT is a dataset, and the other way round: then the\n"
         "records are copied as they are.\n\n"
-        "With --fractions and --chunks, the name of each set and the number of each file are "
-        "added\n"
-        "to the name of OUTPUT: train.rec becomes train_NAME_0.rec. With --part, each machine\n"
-        "packs a part, and 'loaderx recordio merge' joins the parts, in order, to the same "
-        "bytes.\n",
+        "With --fractions and --chunks, the name of each set and the number of each file become\n"
+        "part of the names: train.rec becomes train_NAME_0.rec. With --part, each machine packs a\n"
+        "part, and 'loaderx recordio merge' joins the parts, in order, to the same bytes.\n",
     .examples = "  loaderx pack photos photos.rec\n"
                 "  loaderx pack photos all.lst --shuffle --fractions train=0.9,test=0.1\n"
                 "  loaderx pack all_train.lst train.rec --root photos --on-bad skip\n"

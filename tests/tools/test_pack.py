@@ -526,9 +526,9 @@ def test_dataset(loaderx, folder, photos):
 def test_conversion_both_ways(loaderx, folder, photos):
     loaderx.text('pack', 'photos', 'x.rec', '--shuffle')
     loaderx.text('pack', 'photos', 'x', '--shuffle')
-    assert loaderx.text('pack', 'x.rec', 'y').startswith('y: packed 60 images (')
+    assert loaderx.text('pack', 'x.rec', 'y/').startswith('y: packed 60 images (')
     assert ' have the same 60 records' in loaderx.text('diff', 'x', 'y')
-    report = loaderx.json('pack', 'x', 'y.rec')
+    report = loaderx.json('pack', 'x/', 'y.rec')
     assert (report['images'], report['packed']) == (60, 60)
     for end in 'rec', 'idx':
         assert (folder / f'x.{end}').read_bytes() == (folder / f'y.{end}').read_bytes()
@@ -608,7 +608,8 @@ def test_dataset_continues_after_kill(loaderx, folder, many):
 # ---- other readers and the command line
 
 
-def test_mxnet_reads_it(loaderx, folder, photos):
+def test_mxnet_reads_it_and_writes_the_same(loaderx, folder, photos):
+    """im2rec calls pack() and write_idx() for each line of a list."""
     peer = os.environ.get('MXNET_PYTHON')
     if peer is None:
         pytest.skip('MXNET_PYTHON is not set to a Python that has MXNet 1.x')
@@ -617,15 +618,20 @@ def test_mxnet_reads_it(loaderx, folder, photos):
     program = """
 from mxnet import recordio
 r = recordio.MXIndexedRecordIO('x.idx', 'x.rec', 'r')
-for key in 5, 7:
+w = recordio.MXIndexedRecordIO('y.idx', 'y.rec', 'w')
+for key in 7, 5:
     header, image = recordio.unpack(r.read_idx(key))
     label = list(header.label) if header.flag else header.label
     print(key, header.flag, label, header.id, len(image))
+    w.write_idx(key, recordio.pack(recordio.IRHeader(0, label, key, 0), image))
+w.close()
 """
     done = subprocess.run([peer, '-c', program], cwd=folder, capture_output=True, timeout=120,
                           text=True)
-    sizes = len(photos['b/01.png']), len(photos['a/03.png'])
-    assert done.stdout == f'5 0 -1.0 5 {sizes[0]}\n7 2 [1.0, 2.0] 7 {sizes[1]}\n', done
+    sizes = len(photos['a/03.png']), len(photos['b/01.png'])
+    assert done.stdout == f'7 2 [1.0, 2.0] 7 {sizes[0]}\n5 0 -1.0 5 {sizes[1]}\n', done
+    for end in 'rec', 'idx':
+        assert (folder / f'x.{end}').read_bytes() == (folder / f'y.{end}').read_bytes()
 
 
 @pytest.mark.parametrize('status, message, arguments', [
