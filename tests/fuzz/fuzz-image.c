@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Images: a byte for options, four for a region, and the file. If the whole image can be decoded,
- * so can the region, and it has the same pixels. */
+ * so can the region, and it has the same pixels. Or the four bytes are steps that change the image:
+ * the result has the size that is known before, and erased parts are within it. */
 #include "fuzz.h"
 
 #include <zlib.h>
@@ -8,12 +9,14 @@
 #include <loaderx/image/decoder.h>
 
 #include "base/bytes.h"
+#include "image/transform/transform.h"
 
 enum {
     SCALE = 3,   /* the number of halvings */
     GREY = 4,    /* one channel */
     STORED = 8,  /* not turned */
     REPAIR = 16, /* correct the checksums of a PNG */
+    STEPS = 32,  /* change the image */
 };
 
 #define PIXELS 65536
@@ -80,6 +83,85 @@ static void compare(lx_image_decoder *decoder, const lx_image_info *info, struct
             fuzz_fail("a region has other pixels");
 }
 
+/* ---- steps */
+
+/** Adds the step that a byte selects. */
+static void add_step(lx_image_transform *transform, unsigned byte)
+{
+    double amount = (byte >> 3) / 8.0; /* below 4 */
+    const double factors[] = {amount, amount + 1}, turn[] = {-amount / 8, amount / 8};
+    const double degrees[] = {-amount * 90, amount * 90}, deviations[] = {0.001, amount + 1};
+    const uint32_t sides[] = {byte >> 3, byte >> 4, byte >> 5, byte >> 6}, size = 1 + (byte >> 3);
+    const uint8_t fill[] = {1, 200, 255};
+    const lx_image_filter filter = byte & 8 ? LX_IMAGE_NEAREST : LX_IMAGE_BILINEAR;
+    switch (byte & 7) {
+    case 0:
+        (void)lx_image_transform_add_color_jitter(transform, factors, factors, factors, turn, NULL);
+        break;
+    case 1:
+        (void)lx_image_transform_add_lighting(transform, amount, NULL);
+        break;
+    case 2:
+        (void)lx_image_transform_add_blur(transform, size, size / 2 | 1, deviations, NULL);
+        break;
+    case 3:
+        (void)lx_image_transform_add_pad(transform, sides, fill, NULL);
+        break;
+    case 4:
+        (void)lx_image_transform_add_rotation(transform, degrees, filter, fill, NULL);
+        break;
+    case 5:
+        (void)lx_image_transform_add_random_resized_crop(transform, size, 9, NULL, NULL, filter,
+                                                         NULL);
+        break;
+    case 6:
+        (void)lx_image_transform_add_mirror(transform, amount / 4, NULL);
+        break;
+    default:
+        (void)lx_image_transform_add_erasing(transform, amount / 4, NULL, NULL, NULL, NULL);
+    }
+}
+
+static void check_picture(const lx_image_transform *transform, const lx__picture *picture)
+{
+    uint32_t width, height;
+    if (picture->width != picture->pixels.width || picture->height != picture->pixels.height)
+        fuzz_fail("the picture has another size than its pixels");
+    if (lx__transform_get_size(transform, &width, &height) &&
+        (width != picture->width || height != picture->height))
+        fuzz_fail("the size is %u x %u, not %u x %u", picture->width, picture->height, width,
+                  height);
+    for (size_t i = 0; i < picture->erasure_count; i++) {
+        const lx_image_region *part = &picture->erasures[i].part;
+        if (part->left + part->width > picture->width || part->top + part->height > picture->height)
+            fuzz_fail("an erased part is not in the picture");
+    }
+}
+
+static void change(const uint8_t *file, size_t size, struct input *input, bool grey)
+{
+    static const uint64_t key[] = {1, 2};
+    lx_error error = LX_ERROR_INIT;
+    lx__picture picture = {0};
+    lx_image_transform *transform = need(lx_image_transform_new());
+    lx_image_transform_set_grey(transform, grey);
+    for (int i = 0; i < 4; i++)
+        add_step(transform, input_byte(input));
+    lx_status status = lx__picture_init(&picture, transform->channels, &error);
+    if (status == LX_OK) {
+        lx_image_decoder_set_max_pixels(picture.decoder, PIXELS);
+        status = lx__picture_open(&picture, file, size, &error);
+    }
+    if (status == LX_OK)
+        status = lx__transform_run(transform, key, &picture, &error);
+    if (status != error.status)
+        fuzz_fail("the error is not that of the status");
+    if (status == LX_OK)
+        check_picture(transform, &picture);
+    lx__picture_clear(&picture);
+    lx_image_transform_free(transform);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {data, size}, region;
@@ -95,6 +177,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(file, input.data, length);
     if (options & REPAIR)
         repair(file, length);
+    if (options & STEPS) {
+        change(file, length, &region, options & GREY);
+        return 0;
+    }
     lx_image_decoder *decoder = need(lx_image_decoder_new());
     lx_image_decoder_set_max_pixels(decoder, PIXELS);
     lx_image_decoder_set_upright(decoder, !(options & STORED));

@@ -358,6 +358,10 @@ def images():
         interlaced += struct.pack('>I', len(data)) + kind + data
         interlaced += struct.pack('>I', zlib.crc32(kind + data))
     put_all('png-interlaced', interlaced, (0, 16))
+    for grey in (0, 4):
+        for number, steps in enumerate(((0x70, 0x21, 0x12, 0x5b), (0x3e, 0xff, 0x2c, 0x5b),
+                                        (0x55, 0x74, 0x1a, 0x5f), (0x27, 0x27, 0x50, 0x27))):
+            put('image', f'steps-{number}-{grey}', bytes([32 | grey, *steps]) + interlaced)
     add('png-exif', 'RGB', 'PNG', (20, 15), exif=exif)
     for bits in (1, 2, 4):
         add(f'png-palette-{bits}', 'P', 'PNG', (20, 15), bits=bits)

@@ -34,7 +34,8 @@ class Pad(Step):
 
     Examples
     --------
-    >>> Pad((4, 2), fill=128)
+    >>> from loaderx import images
+    >>> images.Pad((4, 2), fill=128)
     Pad((4, 2), 128)
     """
 
