@@ -210,6 +210,7 @@ class ImageRecordIter:
         refuse_others(others)
         if ctx not in ('cpu', 'gpu'):
             raise ValueError(f"ctx must be 'cpu' or 'gpu', not {ctx!r}")
+        self.batch_size = natural('batch_size', batch_size, 1)
         seed = natural('seed', seed)
         threads = min(natural('preprocess_threads', preprocess_threads, 1),
                       len(os.sched_getaffinity(0)), 64)
@@ -229,7 +230,6 @@ class ImageRecordIter:
         part = open_part(records, part_index, num_parts)
         images, finish = pipeline.apply(part, records)
         self._length = self._end = len(part)
-        self.batch_size = natural('batch_size', batch_size, 1)
         shape = (self.batch_size, *pipeline.shape)
         labels = (self.batch_size, label_width) if label_width > 1 else (self.batch_size,)
         self.provide_data = [DataDesc(data_name, shape, pipeline.dtype)]
