@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "pack-convert.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <loaderx/recordio.h>
 #include <loaderx/zrecord.h>
@@ -141,24 +143,55 @@ lx_status pack_convert_records(pack_job *self, const char *input, const char *ou
 
 /* ---- datasets */
 
-enum { LABEL, ID, IMAGE, FIELDS };
+enum { LABEL, IMAGE, ID, FIELDS };
 
-static lx_status find_fields(const lx_schema *schema, size_t fields[FIELDS], lx_error *error)
+/* Larger numbers are not all floats. */
+#define LABEL_MAX (1 << 24)
+
+/** A dataset, and its fields of images. */
+typedef struct image_dataset {
+    lx_dataset *dataset;
+    size_t fields[FIELDS]; /* their positions */
+    size_t count;          /* without an id, which is then the index: one fewer */
+    lx_dtype label;
+} image_dataset;
+
+static lx_status find_image(const lx_schema *schema, size_t *position, lx_error *error)
 {
-    static const char *const names[FIELDS] = {"label", "id", "image"};
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < FIELDS; i++)
-        status = lx_schema_find_field(schema, names[i], &fields[i], error);
+    size_t found = 0;
+    for (size_t i = 0; i < lx_schema_get_field_count(schema); i++) {
+        if (lx_schema_get_field(schema, i)->dtype != LX_IMAGE)
+            continue;
+        *position = i;
+        found++;
+    }
+    return found == 1 ? LX_OK
+                      : lx_fail(error, LX_ERR_MISMATCH,
+                                "the dataset has %zu fields of the type image: a RecordIO file "
+                                "has exactly one",
+                                found);
+}
+
+static lx_status find_fields(image_dataset *self, lx_error *error)
+{
+    const lx_schema *schema = lx_dataset_get_schema(self->dataset);
+    lx_status status = find_image(schema, &self->fields[IMAGE], error);
+    if (status == LX_OK)
+        status = lx_schema_find_field(schema, "label", &self->fields[LABEL], error);
     if (status != LX_OK)
         return status;
-    const lx_field *label = lx_schema_get_field(schema, fields[LABEL]);
-    const lx_field *id = lx_schema_get_field(schema, fields[ID]);
-    const lx_field *image = lx_schema_get_field(schema, fields[IMAGE]);
-    if (label->dtype != LX_FLOAT32 || label->ndim > 1 || id->dtype != LX_UINT64 || id->ndim != 0 ||
-        (image->dtype != LX_IMAGE && image->dtype != LX_BYTES))
+    const lx_field *label = lx_schema_get_field(schema, self->fields[LABEL]);
+    self->label = label->dtype;
+    self->count = ID;
+    if (lx_schema_find_field(schema, "id", &self->fields[ID], NULL) == LX_OK) {
+        const lx_field *id = lx_schema_get_field(schema, self->fields[ID]);
+        self->count++;
+        if (id->dtype != LX_UINT64 || id->ndim != 0)
+            return lx_fail(error, LX_ERR_MISMATCH, "the field 'id' must be a uint64");
+    }
+    if ((label->dtype != LX_FLOAT32 && label->dtype != LX_INT64) || label->ndim > 1)
         return lx_fail(error, LX_ERR_MISMATCH,
-                       "the fields must be those that pack makes: label, float32, a number or a "
-                       "list; id, uint64; and image, image or bytes");
+                       "the field 'label' must be a float32 or an int64, or an array of them");
     return LX_OK;
 }
 
@@ -175,14 +208,14 @@ static lx_status reserve(buffer *self, size_t size, lx_error *error)
 }
 
 /** Finds the sizes of the values of a record, none of which may be missing. */
-static lx_status measure(lx_dataset *dataset, const size_t fields[FIELDS], uint64_t index,
-                         uint64_t sizes[FIELDS], lx_error *error)
+static lx_status measure(const image_dataset *from, uint64_t index, uint64_t sizes[FIELDS],
+                         lx_error *error)
 {
-    for (size_t i = 0; i < FIELDS; i++) {
+    for (size_t i = 0; i < from->count; i++) {
         uint64_t offsets[2];
         uint8_t present;
-        lx_status status = lx_dataset_get_sizes(dataset, fields[i], &index, 1, offsets, &present,
-                                                error);
+        lx_status status = lx_dataset_get_sizes(from->dataset, from->fields[i], &index, 1, offsets,
+                                                &present, error);
         if (status == LX_OK && !present)
             status = lx_fail(error, LX_ERR_MISMATCH, "the value is missing");
         if (status == LX_OK && i == LABEL && offsets[1] == 0)
@@ -190,9 +223,9 @@ static lx_status measure(lx_dataset *dataset, const size_t fields[FIELDS], uint6
         if (status == LX_OK && offsets[1] >= LX_MAX_RECORDIO_LENGTH / 2)
             status = lx_fail(error, LX_ERR_LIMIT, "the value is too large for a record");
         if (status != LX_OK) {
-            const lx_schema *schema = lx_dataset_get_schema(dataset);
-            lx_error_locate(error, lx_dataset_get_path(dataset),
-                            lx_schema_get_field(schema, fields[i])->name, index, LX_NONE);
+            const lx_schema *schema = lx_dataset_get_schema(from->dataset);
+            lx_error_locate(error, NULL, lx_schema_get_field(schema, from->fields[i])->name, index,
+                            LX_NONE);
             return status;
         }
         sizes[i] = offsets[1];
@@ -201,58 +234,86 @@ static lx_status measure(lx_dataset *dataset, const size_t fields[FIELDS], uint6
 }
 
 /** Reads a value to @p to. */
-static lx_status read_value(lx_dataset *dataset, size_t field, uint64_t index, uint64_t size,
+static lx_status read_value(const image_dataset *from, size_t field, uint64_t index, uint64_t size,
                             void *to, lx_error *error)
 {
     const uint64_t offsets[2] = {0, size};
-    return lx_dataset_gather_bytes(dataset, field, &index, 1, offsets, to, error);
+    return lx_dataset_gather_bytes(from->dataset, from->fields[field], &index, 1, offsets, to,
+                                   error);
+}
+
+/** Makes floats of integers, in place. */
+static lx_status make_floats(void *labels, size_t count, uint64_t index, lx_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t number;
+        memcpy(&number, (char *)labels + i * sizeof number, sizeof number);
+        float label = (float)number;
+        if (number > LABEL_MAX || number < -LABEL_MAX) {
+            lx_fail(error, LX_ERR_LIMIT, "a float cannot hold the label %" PRId64, number);
+            lx_error_locate(error, NULL, "label", index, LX_NONE);
+            return LX_ERR_LIMIT;
+        }
+        memcpy((char *)labels + i * sizeof label, &label, sizeof label);
+    }
+    return LX_OK;
+}
+
+static lx_status read_labels(conversion *self, const image_dataset *from, uint64_t index,
+                             uint64_t size, uint32_t *count, lx_error *error)
+{
+    bool floats = from->label == LX_FLOAT32;
+    *count = (uint32_t)(size / (floats ? sizeof(float) : sizeof(int64_t)));
+    lx_status status = reserve(&self->labels, (size_t)size, error);
+    if (status == LX_OK)
+        status = read_value(from, LABEL, index, size, self->labels.bytes, error);
+    return status == LX_OK && !floats ? make_floats(self->labels.bytes, *count, index, error)
+                                      : status;
 }
 
 /** Makes a record of the values of one. */
-static lx_status copy_index(conversion *self, lx_dataset *dataset, const size_t fields[FIELDS],
-                            uint64_t index, lx_error *error)
+static lx_status copy_index(conversion *self, const image_dataset *from, uint64_t index,
+                            lx_error *error)
 {
-    uint64_t id = 0, sizes[FIELDS];
-    lx_status status = measure(dataset, fields, index, sizes, error);
+    uint64_t id = index, sizes[FIELDS];
+    uint32_t count = 0;
+    lx_status status = measure(from, index, sizes, error);
     if (status == LX_OK)
-        status = reserve(&self->labels, (size_t)sizes[LABEL], error);
-    size_t count = status == LX_OK ? (size_t)sizes[LABEL] / sizeof(float) : 0;
-    size_t header = pack_header_size((uint32_t)count);
+        status = read_labels(self, from, index, sizes[LABEL], &count, error);
+    if (status != LX_OK)
+        return status;
+    size_t header = pack_header_size(count), size = header + (size_t)sizes[IMAGE];
+    status = reserve(&self->record, size, error);
+    if (status == LX_OK && from->count > ID)
+        status = read_value(from, ID, index, sizes[ID], &id, error);
     if (status == LX_OK)
-        status = reserve(&self->record, header + (size_t)sizes[IMAGE], error);
-    if (status == LX_OK)
-        status = read_value(dataset, fields[ID], index, sizes[ID], &id, error);
-    if (status == LX_OK)
-        status = read_value(dataset, fields[LABEL], index, sizes[LABEL], self->labels.bytes, error);
-    if (status == LX_OK)
-        status = read_value(dataset, fields[IMAGE], index, sizes[IMAGE],
+        status = read_value(from, IMAGE, index, sizes[IMAGE],
                             (uint8_t *)self->record.bytes + header, error);
     if (status != LX_OK)
         return status;
-    self->job->bytes += header + sizes[IMAGE];
-    pack_header_write(self->record.bytes, id, self->labels.bytes, (uint32_t)count);
-    return add(self, id, (uint32_t)count, self->record.bytes, header + (size_t)sizes[IMAGE], error);
+    self->job->bytes += size;
+    pack_header_write(self->record.bytes, id, self->labels.bytes, count);
+    return add(self, id, count, self->record.bytes, size, error);
 }
 
 static lx_status copy_dataset(conversion *self, const char *input, lx_error *error)
 {
     progress bar;
-    lx_dataset *dataset = NULL;
-    size_t fields[FIELDS];
+    image_dataset from = {0};
     progress_begin(&bar, "pack", self->job->quiet);
-    lx_status status = dataset_open(input, &dataset, error);
+    lx_status status = dataset_open(input, &from.dataset, error);
     if (status == LX_OK)
-        status = find_fields(lx_dataset_get_schema(dataset), fields, error);
-    uint64_t length = status == LX_OK ? lx_dataset_get_length(dataset) : 0;
+        status = find_fields(&from, error);
+    uint64_t length = status == LX_OK ? lx_dataset_get_length(from.dataset) : 0;
     for (uint64_t i = 0; status == LX_OK && i < length; i++) {
-        status = copy_index(self, dataset, fields, i, error);
+        status = copy_index(self, &from, i, error);
         progress_update(&bar, i + 1, length, 0);
         if (status == LX_OK)
             status = interrupt_check(error);
     }
     progress_clear(&bar);
     lx_error_locate(error, input, NULL, LX_NONE, LX_NONE);
-    lx_dataset_close(dataset);
+    lx_dataset_close(from.dataset);
     self->job->packed = length;
     return status == LX_OK ? begin(self, 1, error) : status;
 }

@@ -12,7 +12,8 @@
 lx_status pack_convert_records(pack_job *self, const char *input, const char *output,
                                lx_error *error);
 
-/** Copies the records of a dataset with the fields that `loaderx pack` makes. */
+/** Copies the records of a dataset that has one field of the type image, the field label (float32
+ * or int64) and, unless ids are indices, the field id (uint64). */
 lx_status pack_convert_dataset(pack_job *self, const char *input, const char *output,
                                lx_error *error);
 

@@ -578,9 +578,22 @@ def test_numbers_of_labels_that_vary(loaderx, folder):
     assert loaderx.json('stat', 'c')['fields'][0]['shape'] == [None]
 
 
+def test_an_imported_folder_becomes_a_file(loaderx, folder, photos):
+    loaderx.text('import', 'ds', '--format', 'folder', 'photos', '--option', 'extensions=png')
+    loaderx.text('pack', 'ds', 'x.rec')
+    assert read(folder / 'x.rec') == expected(photos)
+
+
 def test_other_datasets_are_refused(loaderx, folder, images):
-    assert "images, field 'id': field not found" in loaderx.fails(2, 'pack', 'images', 'a.rec')
-    assert names(folder) == ['data', 'images', 'label']
+    assert 'images: the dataset has 0 fields of the type image' in loaderx.fails(
+        1, 'pack', 'images', 'a.rec')
+    (folder / 'photos' / 'a').mkdir(parents=True)
+    for name in 'a/0.png', 'b.png':
+        (folder / 'photos' / name).write_bytes(png(0))
+    loaderx.text('import', 'ds', '--format', 'folder', 'photos')
+    assert "ds, field 'label', record 1: the value is missing" in loaderx.fails(1, 'pack', 'ds',
+                                                                               'a.rec')
+    assert names(folder) == ['data', 'ds', 'images', 'label', 'photos']
 
 
 def test_dataset_continues_after_kill(loaderx, folder, many):
