@@ -22,9 +22,8 @@ def open_records(path_imgrec: Any, path_imgidx: Any, label_width: int) -> Any:
     With a `label_width` of 0, the labels of a record do not matter, but all records must have as
     many as the first one.
     """
-    # A folder also contains the indexes.
-    paths = [path for path in _list_files(path_imgrec) if not os.fspath(path).endswith('.idx')]
-    indexes: List[Any] = _list_files(path_imgidx) if path_imgidx else [
+    paths = _list_files(path_imgrec)
+    indexes: List[Any] = _list_files(path_imgidx, '.idx') if path_imgidx else [
         os.path.splitext(path)[0] + '.idx' for path in paths]
     if not paths or len(indexes) != len(paths):
         raise ValueError(f'path_imgrec has {len(paths)} files, and path_imgidx has {len(indexes)}')
