@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 import numpy as np
 
 from .. import _core
-from ..sources.records import Records
+from ..sources.records import SourceRecords
 
 __all__ = ['ImageFolder']
 
@@ -39,7 +39,7 @@ def _images_in(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
-class ImageFolder(Records):
+class ImageFolder(SourceRecords):
     """The image files of a folder, whose sub-folders are the classes, as torchvision's ImageFolder.
 
     Classes are numbered in the order of their names; the images of a class are those in its folder
@@ -119,14 +119,6 @@ class ImageFolder(Records):
     def targets(self) -> List[int]:
         """The label of each image."""
         return [label for _, label in self.samples]
-
-    def _get_varying(self, name: str, places: Any) -> List[Any]:
-        return self._source.gather_bytes(places, name)
-
-    def _sizes(self, name: str, key: Any) -> Any:
-        if not self.fields[name].varies:
-            return super()._sizes(name, key)
-        return np.diff(self._source.get_offsets(self._places(key), name).astype(np.int64))
 
     def _recipe(self) -> Any:
         return ImageFolder, (self.root,)

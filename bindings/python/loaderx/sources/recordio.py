@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List
-
-import numpy as np
+from typing import Any
 
 from .. import _core
 from .._check import natural
-from .records import Records
+from .records import SourceRecords
 
 __all__ = ['RecordIODataset']
 
 
-class RecordIODataset(Records):
+class RecordIODataset(SourceRecords):
     """A memory-mapped RecordIO file, whose records are read in any order.
 
     Record i is the one in line i of the index. Several files are a `ConcatDataset`.
@@ -59,14 +57,6 @@ class RecordIODataset(Records):
         self._label_width = natural('label_width', label_width, maximum=2**32 - 1)
         self._source = _core.source_recordio(path, self._index, self._label_width)
         self._nameless = label_width == 0
-
-    def _get_varying(self, name: str, places: Any) -> List[Any]:
-        return self._source.gather_bytes(places, name)
-
-    def _sizes(self, name: str, key: Any) -> Any:
-        if not self.fields[name].varies:
-            return super()._sizes(name, key)
-        return np.diff(self._source.get_offsets(self._places(key), name).astype(np.int64))
 
     def _recipe(self) -> Any:
         return _open, (self.path, self._index, self._label_width)

@@ -8,8 +8,8 @@ import math
 import operator
 import sys
 import threading
-from typing import (Any, Callable, ClassVar, Dict, Iterable, Iterator, KeysView, List, Mapping, Optional,
-                    Sequence, Tuple, Type, cast)
+from typing import (Any, Callable, ClassVar, Dict, Iterable, Iterator, KeysView, List, Mapping,
+                    Optional, Sequence, Tuple, Type, cast)
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from .column import Column
 from .preview import preview
 from .where import Condition, find_records
 
-__all__ = ['BatchReadable', 'Concatenable', 'Records', 'has_field', 'positions_of', 'records_of',
-           'resolved', 'selects_several', 'with_none']
+__all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field',
+           'positions_of', 'reading_at', 'records_of', 'resolved', 'selects_several', 'with_none']
 
 _Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
 
@@ -276,6 +276,18 @@ class Records(Concatenable):
         shape = cast(Tuple[int, ...], field.shape)    # unless it varies
         size = 0 if field.varies else np.dtype(field.dtype).itemsize * math.prod(shape)
         return np.full(len(self._places(key)), size, np.int64)
+
+
+class SourceRecords(Records):
+    """A dataset whose library source reads values that vary in length, too."""
+
+    def _get_varying(self, name: str, places: Any) -> List[Any]:
+        return self._source.gather_bytes(places, name)
+
+    def _sizes(self, name: str, key: Any) -> Any:
+        if not self.fields[name].varies:
+            return super()._sizes(name, key)
+        return np.diff(self._source.get_offsets(self._places(key), name).astype(np.int64))
 
 
 # The attribute `epoch` is set while a DataLoader of loaderx.torch reads in this thread.
