@@ -20,8 +20,8 @@ from ..sources.source import as_source, core_of, describe
 from ._collate import default_collate
 from ._token_stream import TokenStream
 
-__all__ = ['Found', 'Gathered', 'Listed', 'Place', 'Together', 'collation', 'find_data', 'find_source',
-           'is_ours', 'together']
+__all__ = ['Found', 'Gathered', 'Listed', 'Place', 'Together', 'collation', 'find_data',
+           'find_source', 'is_ours', 'together']
 
 _KINDS = (Dataset, NPDataset, Records)
 
