@@ -71,8 +71,8 @@ class ImageDataset(Parted):
 
     Notes
     -----
-    An image that cannot be decoded is a damaged record: ``Loader(on_damage=...)`` decides whether it
-    is an error, left out, or replaced by zeros.
+    An image that cannot be decoded is a damaged record: ``Loader(on_damage=...)`` decides whether
+    it is an error, left out, or replaced by zeros.
 
     Examples
     --------
