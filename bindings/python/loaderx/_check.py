@@ -54,19 +54,31 @@ def folder(name: str, value: Folder) -> Optional[bytes]:
     return path
 
 
+def real(name: str, value: Any) -> float:
+    """Return `value` as a float if it is finite."""
+    converted = _float(name, value)
+    if not math.isfinite(converted):
+        raise ValueError(f'{name} must be finite, not {value}')
+    return converted
+
+
 def number(name: str, value: Any) -> float:
     """Return `value` as a float if it is finite and at least 0."""
-    if isinstance(value, (bool, np.bool_, str, bytes)):
-        raise TypeError(f'{name} must be a number, not {type(value).__name__}')
-    try:
-        converted = float(value)
-    except TypeError:
-        raise TypeError(f'{name} must be a number, not {type(value).__name__}') from None
-    except OverflowError:
-        converted = math.inf
+    converted = _float(name, value)
     if not 0 <= converted < math.inf:
         raise ValueError(f'{name} must be finite and not negative, not {value}')
     return converted
+
+
+def _float(name: str, value: Any) -> float:
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise TypeError(f'{name} must be a number, not {type(value).__name__}')
+    try:
+        return float(value)
+    except TypeError:
+        raise TypeError(f'{name} must be a number, not {type(value).__name__}') from None
+    except OverflowError:
+        return math.inf
 
 
 def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -415,7 +415,7 @@ def test_labels_of_a_list(packed, tmp_path):
     ({'mean_r': 3}, "mean_r has no effect with dtype='uint8'"),
     ({'dtype': 'int8', 'scale': 2}, "scale has no effect with dtype='int8'"),
     ({'dtype': 'float32', 'std_g': 0}, 'std_g must be greater than 0'),
-    ({'dtype': 'float32', 'mean_g': float('nan')}, 'mean_g must be finite'),
+    ({'dtype': 'float32', 'mean_g': float('nan')}, 'mean_g must be finite, not nan'),
     ({'dtype': 'float32', 'data_shape': (1, 4, 4), 'mean_b': 3}, 'mean_b has no effect with grey'),
     ({'dtype': 'float32', 'mean_img': 'm', 'mean_r': 3}, 'mean_img and mean_r'),
     ({'mirror': True, 'rand_mirror': True}, 'mirror and rand_mirror are mutually exclusive'),
@@ -429,8 +429,11 @@ def test_labels_of_a_list(packed, tmp_path):
     ({'brightness': -1}, 'brightness must be'),
     ({'pca_noise': -1}, 'pca_noise must be'),
     ({'max_rotate_angle': -1}, 'max_rotate_angle must be'),
-    ({'pad': -1}, 'padding must be'),
-    ({'resize': 0}, 'size must be from 1'),
+    ({'pad': -1}, '^pad must be from 0'),
+    ({'pad': 1, 'fill_value': 256}, '^fill_value must be from 0 to 255'),
+    ({'resize': 0}, '^resize must be from 1'),
+    ({'data_shape': 17}, 'data_shape must be'),
+    ({'data_shape': '3,17,19'}, 'data_shape must be'),
     ({'batch_size': 0}, 'batch_size must be from 1'),
     ({'part_index': 2, 'num_parts': 2}, 'part_index must be from 0 to 1'),
     ({'path_imgidx': ['a', 'b']}, 'path_imgrec has 1 files, and path_imgidx has 2'),
@@ -447,6 +450,10 @@ def test_other_errors(packed, tmp_path):
         make(packed, resise=3)
     with pytest.raises(TypeError, match='shuffle must be True or False'):
         make(packed, shuffle=1)
+    with pytest.raises(TypeError, match='scale must be a number, not str'):
+        make(packed, scale='1')
+    with pytest.raises(TypeError, match='resize must be an int, not float'):
+        make(packed, resize=256.0)
     os.unlink(packed[:-3] + 'idx')
     with pytest.raises(FileNotFoundError, match='loaderx recordio index .*a.rec'):
         make(packed)

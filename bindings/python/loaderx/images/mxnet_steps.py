@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .._check import natural, number
+from .._check import natural, number, real
 from ..batch import Batch
 from ..loader import Loader, generator
 from .colors import ColorJitter, Lighting
@@ -96,13 +96,16 @@ class Augmentation(NamedTuple):
         return 1.0 if self.mirror else 0.5 if self.rand_mirror else 0.0
 
     def make_steps(self, channels: int, height: int, width: int) -> List[Step]:
-        steps: List[Step] = [] if self.resize == -1 else [Resize(self.resize)]
+        fill = natural('fill_value', self.fill_value, 0, 255)
+        steps: List[Step] = []
+        if self.resize != -1:
+            steps.append(Resize(natural('resize', self.resize, 1, 2**20)))
         if self.max_rotate_angle:
             steps.append(RandomRotation(number('max_rotate_angle', self.max_rotate_angle),
-                                        'bilinear', self.fill_value))
+                                        'bilinear', fill))
         if self.pad:
-            steps.append(Pad(self.pad, self.fill_value))
-        if self.fill_value != 255 and not (self.max_rotate_angle or self.pad):
+            steps.append(Pad(natural('pad', self.pad, 0, 2**20), fill))
+        if fill != 255 and not (self.max_rotate_angle or self.pad):
             raise ValueError('fill_value requires pad or max_rotate_angle')
         steps.append(self._make_crop(height, width))
         return steps + self._make_jitters(channels)
@@ -154,7 +157,7 @@ class Colors(NamedTuple):
         unused = {'uint8': self._fields, 'int8': self._fields[4:], 'float32': ()}[dtype]
         for name, value in self._asdict().items():
             if name != 'mean_img':
-                number(name, abs(value))
+                real(name, value)
             if name.startswith('std') and not value > 0:
                 raise ValueError(f'{name} must be greater than 0, not {value}')
             if value == self._field_defaults[name]:
@@ -249,7 +252,8 @@ class Pipeline:
         self.dtype = np.dtype(np.float32 if dtype is None else dtype).name
         if self.dtype not in ('float32', 'uint8', 'int8'):
             raise ValueError(f"dtype must be 'float32', 'uint8' or 'int8', not {dtype!r}")
-        self.shape = tuple(natural('data_shape', side, 1, 2**20) for side in data_shape)
+        sides = data_shape if np.iterable(data_shape) and not isinstance(data_shape, str) else ()
+        self.shape = tuple(natural('data_shape', side, 1, 2**20) for side in sides)
         if len(self.shape) != 3 or self.shape[0] not in (1, 3):
             raise ValueError('data_shape must be (channels, height, width), and channels 1 or 3, '
                              f'not {data_shape!r}')
