@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A format of your own, and an augmentation of your own: reads images from an IDX file, as MNIST is
- * one, and adds noise. One column has the same noise for an image in each epoch, another has fresh
- * noise in each. The program reads two epochs in different orders, with one thread and with three,
- * and checks that.
+ * A format of your own, and an augmentation of your own: reads images from an IDX file, the format
+ * of MNIST, and adds noise. One column has the same noise for an image in each epoch, another has
+ * fresh noise in each. The program reads two epochs in different orders, with one thread and with
+ * three, and checks that.
  *
  *     cc noise.c $(pkg-config --cflags --libs loaderx) -o noise
  *     gunzip -c /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz >images

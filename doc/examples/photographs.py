@@ -154,7 +154,8 @@ def main():
     decode, prepare = (1e3 * measure(steps) for steps in (AUGMENTATION[:1], AUGMENTATION))
     work, wait = (1e3 * seconds / len(losses) for seconds in (whole.work, whole.wait))
     print(f'a step: {work:.1f} ms in the network, {wait:.1f} ms waiting; at the same time, in the '
-          f"loader's thread: {decode:.1f} ms to decode and crop, {prepare - decode:.1f} ms to augment")
+          f"loader's thread: {decode:.1f} ms to decode and crop, "
+          f'{prepare - decode:.1f} ms to augment')
 
     batch = next(iter(whole.loader))
     images.write_sheet('batch.png', batch['image'], mean=MEAN, std=STD)

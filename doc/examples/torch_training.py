@@ -23,7 +23,8 @@ from loaderx.torch import DataLoader
 draw = np.random.default_rng(0)
 labels = draw.integers(0, 2, 20_000)
 points = (draw.normal(size=(20_000, 8)) + labels[:, None] * 1.5 - 0.75).astype('float32')
-with lx.create('clouds', {'point': lx.Field('float32', (8,)), 'label': lx.Field('int64')}) as writer:
+fields = {'point': lx.Field('float32', (8,)), 'label': lx.Field('int64')}
+with lx.create('clouds', fields) as writer:
     writer.extend(point=points, label=labels)
 dataset = lx.open('clouds')
 

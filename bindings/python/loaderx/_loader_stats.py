@@ -51,8 +51,8 @@ class LoaderStats(Dict[str, int]):
                     'smaller images may help.')
         if self['read_ahead'] > _ON_DISK * self['records'] and self._is_slower_than_memory():
             return (f'the disk is the bottleneck. {self["read_ahead"]:,} records were not in '
-                    'memory and were read ahead of the batches. Fewer fields, compression, more memory or '
-                    'a faster disk may help.')
+                    'memory and were read ahead of the batches. Fewer fields, compression, more '
+                    'memory or a faster disk may help.')
         return (f'reading is the bottleneck. It took {_seconds(fill - maps)} s, summed over all '
                 "threads. More threads, larger batches or fewer fields may help; 'loaderx bench' "
                 'measures whether they do for a dataset.')
