@@ -192,6 +192,20 @@ def test_a_saved_state_continues_with_the_same_batches(packed):
         it.next()
     with pytest.raises(ValueError, match='identity'):
         make(packed, **{**RANDOM, 'seed': 6}).load_state_dict(states[1])
+    for state in {}, states[1]['loader'], {'loader': states[1]['loader']}, None:
+        with pytest.raises(lx.CorruptError, match='ImageRecordIter.state_dict'):
+            it.load_state_dict(state)
+
+
+def test_a_reset_of_a_pass_that_is_continued_leaves_it(packed):
+    it = make(packed, round_batch=False)
+    it.next()
+    state = it.state_dict()
+    it.load_state_dict(state)
+    assert it.next().index.tolist() == [104, 105, 106, 107]
+    it.load_state_dict(state)
+    it.reset()
+    assert [batch.index[0] for batch in it] == [100, 104, 108]
 
 
 def test_random_choices_do_not_depend_on_threads(packed):

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._check import boolean, natural
 from .._logging import log
+from ..errors import CorruptError
 from ..loader import Loader
 from ..orders import Order, Repeat, Sequential, Shuffle
 from .mxnet_steps import Augmentation, Colors, Pipeline, refuse_others
@@ -270,10 +271,10 @@ class ImageRecordIter:
         return self._batch
 
     def reset(self) -> None:
-        """Begin the next pass; do nothing if no batch of this one was returned.
+        """Begin the next pass; do nothing if this one is at its first image.
 
-        If a pass is left before its end, the next one begins with another epoch. Otherwise, with
-        `round_batch`, it begins after the images that the last batch has.
+        If a pass is left before its end, the next one begins with the first image of the next
+        epoch. Otherwise, with `round_batch`, it begins after the images that the last batch has.
         """
         position = self._loader.tell()
         if self._end - self._length < position < self._end:
@@ -325,14 +326,23 @@ class ImageRecordIter:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue at the position in a saved state, with the same batches.
 
+        A loop or `next` then returns the rest of that pass, but `reset` leaves it: call `reset`
+        only after the loop.
+
         Raises
         ------
         ValueError
             The state belongs to other files or parameters; the message names the difference.
+        CorruptError
+            It is not a state of `state_dict`.
         """
-        self._loader.load_state_dict(state['loader'])
+        try:
+            ended, loader = state['ended'], state['loader']
+        except (KeyError, TypeError):
+            raise CorruptError('the state is not one of ImageRecordIter.state_dict()') from None
+        self._loader.load_state_dict(loader)
         position = self._loader.tell()
-        self._end = position if state['ended'] else (position // self._length + 1) * self._length
+        self._end = position if ended else (position // self._length + 1) * self._length
 
     def __repr__(self) -> str:
         return f'<ImageRecordIter of {self._length} records, {self.provide_data[0]}>'
