@@ -200,13 +200,41 @@ lx_status lx__state_check(const json_t *state, lx_error *error)
 
 /* ---- comparison */
 
-/** Prints a value for an error message, as JSON; truncates long JSON. */
-static void print_value(const json_t *value, char *text, size_t size)
+/** Where the second of two texts first differs from the first one, less a few characters. */
+static size_t find_difference(const char *one, const char *other)
 {
-    char *whole = lx__json_text(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    const char *known = whole != NULL ? whole : "something";
-    snprintf(text, size, strlen(known) < size ? "%s" : "%.40s...", known);
-    lx__free(whole);
+    size_t i = 0;
+    while (one[i] != '\0' && one[i] == other[i])
+        i++;
+    i = i > 12 ? i - 12 : 0;
+    while (i > 0 && ((unsigned char)one[i] & 0xC0) == 0x80) /* within a character of UTF-8 */
+        i--;
+    return i;
+}
+
+/** Prints JSON for an error message; of long JSON, only the part that begins at @p from. */
+static void print_part(const char *json, size_t from, char *text, size_t size)
+{
+    if (strlen(json) < size)
+        snprintf(text, size, "%s", json);
+    else
+        snprintf(text, size, "%s%.40s%s", from == 0 ? "" : "...", json + from,
+                 strlen(json + from) > 40 ? "..." : "");
+}
+
+/** Prints two values that differ; NULL leaves the text as it is. */
+static void print_values(const json_t *theirs, const json_t *ours, char *there, char *here,
+                         size_t size)
+{
+    char *one = theirs != NULL ? lx__json_text(theirs, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *other = ours != NULL ? lx__json_text(ours, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    size_t from = one != NULL && other != NULL ? find_difference(one, other) : 0;
+    if (theirs != NULL)
+        print_part(one != NULL ? one : "something", from, there, size);
+    if (ours != NULL)
+        print_part(other != NULL ? other : "something", from, here, size);
+    lx__free(one);
+    lx__free(other);
 }
 
 /** Whether the value is the length of a source that has more records than when the state was saved.
@@ -221,10 +249,7 @@ static lx_status fail_difference(const char *path, const json_t *theirs, const j
                                  lx_error *error)
 {
     char there[64] = "missing", here[64] = "unknown", advice[200] = "use the value from the state";
-    if (theirs != NULL)
-        print_value(theirs, there, sizeof there);
-    if (ours != NULL)
-        print_value(ours, here, sizeof here);
+    print_values(theirs, ours, there, here, sizeof there);
     const char *key = strrchr(path, '.') != NULL ? strrchr(path, '.') : path;
     if (strcmp(key, ".uuid") == 0)
         snprintf(advice, sizeof advice,

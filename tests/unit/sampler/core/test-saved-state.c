@@ -141,6 +141,27 @@ START_TEST(returns_the_length_as_snprintf_does)
 }
 END_TEST
 
+START_TEST(shows_where_long_values_differ)
+{
+    char there[200], here[200], expected[200];
+    for (int i = 0; i < 180; i++) {
+        lx_error error = LX_ERROR_INIT;
+        memset(there, 'k', sizeof there);
+        there[180] = '\0';
+        memcpy(here, there, sizeof here);
+        here[i] = 'x';
+        json_t *theirs = json_string(there), *ours = json_string(here);
+        ck_assert_int_eq(lx__state_match("key", theirs, ours, &error), LX_ERR_MISMATCH);
+        int shown = i < 12 ? i : 12; /* the characters before the difference */
+        snprintf(expected, sizeof expected, "but %s%.*sx%s", i < 12 ? "\"" : "...", shown, there,
+                 i < 179 ? "k" : "\" here");
+        ck_assert_msg(strstr(error.message, expected) != NULL, "%s", error.message);
+        json_decref(theirs);
+        json_decref(ours);
+    }
+}
+END_TEST
+
 UNIT_MAIN("sampler/saved-state", numbers_keep_all_their_bits, rejects_invalid_numbers,
           reads_a_state_in_any_spelling, detects_any_change, distinguishes_states,
-          returns_the_length_as_snprintf_does)
+          returns_the_length_as_snprintf_does, shows_where_long_values_differ)
