@@ -406,7 +406,7 @@ def test_labels_of_a_list(packed, tmp_path):
         list(make(packed, path_imglist=path))
     for text in '1\tfolder/a.png\n', '1\n', 'a\t1\n', '-1\t1\n':
         path.write_text('\n' + text)
-        with pytest.raises(ValueError, match='a.lst, line 2: expected an id and 1 labels'):
+        with pytest.raises(ValueError, match="a.lst, line 2: expected an id and 1 labels, .*[^n]'$"):
             make(packed, path_imglist=path)
     path.write_text('')
     with pytest.raises(ValueError, match='no line'):
@@ -474,6 +474,12 @@ def test_other_errors(packed, tmp_path):
     path = write_records(tmp_path / 'bad.rec', [encode_png(pixels_of(0)), b'no image'])
     with pytest.raises(lx.CorruptError, match="'image', record 1"):
         list(make(path, batch_size=2))
+    it = make(path, batch_size=1)
+    it.next()
+    with pytest.raises(lx.CorruptError):
+        it.next()
+    with pytest.raises(StopIteration):    # it goes on after the damage
+        it.next()
     empty = write_records(tmp_path / 'empty.rec', [])
     with pytest.raises(ValueError, match='0 records'):
         make(empty)

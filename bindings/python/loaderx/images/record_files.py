@@ -87,7 +87,7 @@ class LabelList:
         except ValueError:
             pass
         raise ValueError(f'{self._path}, line {line}: expected an id and {label_width} labels, '
-                         f'found {b" ".join(words).decode(errors="replace")[:80]!r}')
+                         f'found {b" ".join(words).decode(errors="replace").rstrip()[:80]!r}')
 
     def find(self, ids: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, Any]:
         """Return the labels of images, by their ids; of a repeated id, the last line counts."""
