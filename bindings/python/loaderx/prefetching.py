@@ -48,7 +48,9 @@ def prefetch(iterable: Iterable[_Item], n: int = 2) -> Prefetcher[_Item]:
     Returns
     -------
     Prefetcher
-        The iterator. To stop early, close it, use it in a ``with`` statement, or drop it.
+        The iterator. To stop early, close it, use it in a ``with`` statement, or drop it. Close
+        it if `iterable` refers to it, for example through the ``self`` of a generator: then it
+        cannot be dropped.
 
     Examples
     --------
