@@ -406,7 +406,7 @@ def test_labels_of_a_list(packed, tmp_path):
         list(make(packed, path_imglist=path))
     for text in '1\tfolder/a.png\n', '1\n', 'a\t1\n', '-1\t1\n':
         path.write_text('\n' + text)
-        with pytest.raises(ValueError, match="a.lst, line 2: expected an id and 1 labels, .*[^n]'$"):
+        with pytest.raises(ValueError, match="lst, line 2: expected an id and 1 labels, .*[^n]'$"):
             make(packed, path_imglist=path)
     path.write_text('')
     with pytest.raises(ValueError, match='no line'):
@@ -429,6 +429,8 @@ def test_labels_of_a_list(packed, tmp_path):
     ({'mean_r': 3}, "mean_r has no effect with dtype='uint8'"),
     ({'dtype': 'int8', 'scale': 2}, "scale has no effect with dtype='int8'"),
     ({'dtype': 'float32', 'std_g': 0}, 'std_g must be greater than 0'),
+    ({'dtype': 'float32', 'std_g': 1e-300}, 'scale / std must be finite'),
+    ({'dtype': 'float32', 'scale': 1e30, 'std_b': 1e-30}, 'scale / std must be finite'),
     ({'dtype': 'float32', 'mean_g': float('nan')}, 'mean_g must be finite, not nan'),
     ({'dtype': 'float32', 'data_shape': (1, 4, 4), 'mean_b': 3}, 'mean_b has no effect with grey'),
     ({'dtype': 'float32', 'mean_img': 'm', 'mean_r': 3}, 'mean_img and mean_r'),

@@ -179,6 +179,9 @@ class Colors(NamedTuple):
     def finish(self, dtype: str, channels: int, mean: Any, mirror: float) -> Optional[Finish]:
         """Return what remains to be done with batches, if anything does."""
         std = np.array(self[4:4 + channels], np.float32).reshape(channels, 1, 1)
+        with np.errstate(all='ignore'):
+            if not np.isfinite(np.float32(self.scale) / std).all():
+                raise ValueError('scale / std must be finite as float32')
         jitter = np.array([self.max_random_contrast, self.max_random_illumination], np.float32)
         made = Finish(dtype, mean, mirror, np.float32(self.scale), std, jitter)
         return made if made.is_needed else None

@@ -163,7 +163,8 @@ class ImageRecordIter:
     FileNotFoundError
         A file or an index does not exist.
     CorruptError
-        From `next`: a record or an image is damaged, or a record has another number of labels.
+        From `next`, or where a mean image is made: a record or an image is damaged, or a record
+        has another number of labels.
 
     Examples
     --------
