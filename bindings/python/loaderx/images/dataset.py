@@ -45,8 +45,9 @@ class ImageDataset(Parted):
     positions equal to their indices.
 
     In a DataLoader of `loaderx.torch`, the number that torch draws for each pass is the epoch, so
-    that each pass makes other choices, and a resumed pass the same. In worker processes of torch's
-    own DataLoader, torch's random numbers choose the epoch of each batch; it cannot be resumed.
+    that each pass makes other choices, and a resumed pass the same. In workers of torch's own
+    DataLoader, each read is an epoch of its own, which depends on the seed of the worker; such a
+    pass cannot be resumed.
     Without workers, torch's own DataLoader reads records as in epoch 0, in each pass.
 
     Parameters
