@@ -54,16 +54,21 @@ def folder(name: str, value: Folder) -> Optional[bytes]:
     return path
 
 
-def number(name: str, value: Any) -> float:
-    """Return `value` as a float if it is finite and at least 0."""
+def real(name: str, value: Any) -> float:
+    """Return `value` as a float, which may be infinite or NaN."""
     if isinstance(value, (bool, np.bool_, str, bytes)):
         raise TypeError(f'{name} must be a number, not {type(value).__name__}')
     try:
-        converted = float(value)
+        return float(value)
     except TypeError:
         raise TypeError(f'{name} must be a number, not {type(value).__name__}') from None
     except OverflowError:
-        converted = math.inf
+        return math.inf if value > 0 else -math.inf
+
+
+def number(name: str, value: Any) -> float:
+    """Return `value` as a float if it is finite and at least 0."""
+    converted = real(name, value)
     if not 0 <= converted < math.inf:
         raise ValueError(f'{name} must be finite and not negative, not {value}')
     return converted
