@@ -121,6 +121,22 @@ def test_all_ways_by_threads_give_the_same_pixels(train):
     assert found[1:] == found[:-1]
 
 
+@pytest.mark.parametrize('way', ['direct', 'inline', 'threads', 'processes'])
+def test_ranks_with_one_seed_augment_differently(train, way):
+    def loader(rank):
+        torch.manual_seed(4)
+        ours = torch.utils.data.DistributedSampler(train, 2, rank, shuffle=False)
+        return DataLoader(train, batch_size=BATCH, sampler=ours, **WAYS[way])
+    one, other = (list(epoch_of(loader(rank)).values()) for rank in (0, 1))
+    assert len(one) == len(other) == COUNT // 2
+    assert 5 < sum(a != b for a, b in zip(one, other)) < 25
+    first = loader(0)
+    next(iter(first))
+    second = loader(1)
+    second.load_state_dict(first.state_dict())    # of another rank
+    assert list(epoch_of(second).values()) == other[BATCH:]
+
+
 @pytest.mark.parametrize('options', [
     {'num_workers': 2}, {'num_workers': 1, 'persistent_workers': True}])
 def test_workers_of_torch_augment_each_epoch_differently(train, options):
