@@ -83,7 +83,8 @@ LX_API lx_status lx_loader_options_set_epoch_count(lx_loader_options *options, u
 /**
  * Sets the number of the first epoch, 0 by default, on which random choices depend. It only changes
  * the epochs of samples (::lx_samples, lx_batch_get_epoch(), lx_batch_get_keys()), not the order, so
- * a run that opens a loader for each pass can make other choices in each.
+ * a run that opens a loader for each pass can make other choices in each. States do not contain it:
+ * a run that resumes sets the number of the pass that it continues.
  */
 LX_API lx_status lx_loader_options_set_first_epoch(lx_loader_options *options, uint64_t epoch,
                                                    lx_error *error);

@@ -55,22 +55,7 @@ def folder(name: str, value: Folder) -> Optional[bytes]:
 
 
 def real(name: str, value: Any) -> float:
-    """Return `value` as a float if it is finite."""
-    converted = _float(name, value)
-    if not math.isfinite(converted):
-        raise ValueError(f'{name} must be finite, not {value}')
-    return converted
-
-
-def number(name: str, value: Any) -> float:
-    """Return `value` as a float if it is finite and at least 0."""
-    converted = _float(name, value)
-    if not 0 <= converted < math.inf:
-        raise ValueError(f'{name} must be finite and not negative, not {value}')
-    return converted
-
-
-def _float(name: str, value: Any) -> float:
+    """Return `value` as a float, which may be infinite or NaN."""
     if isinstance(value, (bool, np.bool_, str, bytes)):
         raise TypeError(f'{name} must be a number, not {type(value).__name__}')
     try:
@@ -78,7 +63,23 @@ def _float(name: str, value: Any) -> float:
     except TypeError:
         raise TypeError(f'{name} must be a number, not {type(value).__name__}') from None
     except OverflowError:
-        return math.inf
+        return math.inf if value > 0 else -math.inf
+
+
+def finite(name: str, value: Any) -> float:
+    """Return `value` as a float if it is finite."""
+    converted = real(name, value)
+    if not math.isfinite(converted):
+        raise ValueError(f'{name} must be finite, not {value}')
+    return converted
+
+
+def number(name: str, value: Any) -> float:
+    """Return `value` as a float if it is finite and at least 0."""
+    converted = real(name, value)
+    if not 0 <= converted < math.inf:
+        raise ValueError(f'{name} must be finite and not negative, not {value}')
+    return converted
 
 
 def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -121,12 +121,70 @@ def test_all_ways_by_threads_give_the_same_pixels(train):
     assert found[1:] == found[:-1]
 
 
+@pytest.mark.parametrize('way', ['direct', 'inline', 'threads', 'processes'])
+def test_ranks_with_one_seed_augment_differently(train, way):
+    def loader(rank):
+        torch.manual_seed(4)
+        ours = torch.utils.data.DistributedSampler(train, 2, rank, shuffle=False)
+        return DataLoader(train, batch_size=BATCH, sampler=ours, **WAYS[way])
+    one, other = (list(epoch_of(loader(rank)).values()) for rank in (0, 1))
+    assert len(one) == len(other) == COUNT // 2
+    assert 5 < sum(a != b for a, b in zip(one, other)) < 25
+    first = loader(0)
+    next(iter(first))
+    second = loader(1)
+    second.load_state_dict(first.state_dict())    # of another rank
+    assert list(epoch_of(second).values()) == other[BATCH:]
+
+
 @pytest.mark.parametrize('options', [
     {'num_workers': 2}, {'num_workers': 1, 'persistent_workers': True}])
 def test_workers_of_torch_augment_each_epoch_differently(train, options):
     loader = torch.utils.data.DataLoader(train, batch_size=BATCH, **options)
     one, other = epoch_of(loader), epoch_of(loader)
     assert 10 < sum(one[i] != other[i] for i in one) < 50
+
+
+class Rows(torch.utils.data.Dataset):
+    """Items that are random numbers, drawn after a record was read."""
+
+    def __init__(self, records):
+        self.records = records
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, index):
+        assert self.records[index] is not None
+        return torch.rand(1)
+
+
+def test_reading_in_a_worker_of_torch_draws_no_number_of_torch(train):
+    def numbers(records):
+        torch.manual_seed(1)
+        return list(torch.utils.data.DataLoader(Rows(records), num_workers=1))
+    assert numbers(train) == numbers(lx.SubsetDataset(train, [3] * 6)) == numbers(range(6))
+
+
+class Nested(torch.utils.data.Dataset):
+    """Images, read while another DataLoader is read in the same thread."""
+
+    def __init__(self, images):
+        self.images = images
+
+    def __len__(self):
+        return COUNT
+
+    def __getitem__(self, index):
+        next(iter(DataLoader(self.images, batch_size=1, collate_fn=collate)))
+        return self.images[index]
+
+
+def test_a_dataset_can_read_another_loader(train):
+    torch.manual_seed(1)
+    loader = DataLoader(Nested(train), batch_size=BATCH)
+    epochs = [epoch_of(loader) for _ in range(2)]
+    assert 10 < sum(epochs[0][i] != epochs[1][i] for i in range(COUNT)) < 50
 
 
 def test_records_read_alone_are_those_of_epoch_0(train):

@@ -98,6 +98,12 @@ def test_survives_links_that_lead_back(root):
     assert images.ImageFolder(root).targets == [0] + [1] * 7 + [2] * 5
 
 
+def test_folders_can_have_the_suffix_of_an_image(root):
+    (root / 'dog' / 'old.tif').mkdir()
+    (root / 'dog' / 'old.tif' / '0.png').write_bytes(PNG)
+    assert len(images.ImageFolder(root)) == 13
+
+
 def test_refuses_folders_without_images(root, tmp_path):
     (tmp_path / 'empty').mkdir()
     with pytest.raises(FileNotFoundError, match='no sub-folders'):

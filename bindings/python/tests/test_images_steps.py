@@ -87,6 +87,11 @@ def test_numbers_are_ranges_as_in_torchvision():
     assert images.RandomRotation(30)._degrees == tuple(transforms.RandomRotation(30).degrees)
 
 
+def test_ranges_can_be_arrays(pictures):
+    step = images.RandomErasing(1, np.array([0.1, 0.2]), ratio=np.float32([1, 1]))
+    assert made(pictures, 0, step).shape == (*SIZES[0], 3)
+
+
 def test_grey_is_that_of_torchvision(pictures):
     for number in range(3):
         assert_equal(made(pictures, number, images.RandomGrayscale(1)),
@@ -111,7 +116,7 @@ def test_lighting_adds_a_colour_along_the_components(pictures):
 
 @pytest.mark.parametrize('padding', [0, 3, (2, 5), (1, 2, 3, 4)])
 def test_pads_are_those_of_torchvision(pictures, padding):
-    for number, mirrored, mode in itertools.product(range(3), (False, True), ('RGB', 'L')):
+    for number, mirrored, mode in itertools.product(range(3), (0, 1), ('RGB', 'L')):
         fill = (9, 8, 7) if mode == 'RGB' else 9
         got = made(pictures, number, images.Flip(mirrored), images.Pad(padding, fill), mode=mode)
         assert_equal(got, functional().pad(pillow(number, mode, mirrored), padding, fill))
@@ -122,7 +127,7 @@ def test_rotations_are_those_of_pillow(pictures, name):
     image = pytest.importorskip('PIL.Image')
     angles = [0, 30, 45, 60, 90, 180, 270, 360, -45, -90, 1e-9]
     angles += np.random.default_rng(5).uniform(-360, 360, 20).tolist()
-    for number, mirrored, angle in itertools.product(range(3), (False, True), angles):
+    for number, mirrored, angle in itertools.product(range(3), (0, 1), angles):
         step = images.RandomRotation((angle, angle), name, (9, 8, 7))
         right = pillow(number, mirrored=mirrored).rotate(angle, getattr(image, name.upper()),
                                                          fillcolor=(9, 8, 7))
@@ -227,24 +232,42 @@ def test_states_distinguish_parameters(pictures, one, other):
     (lambda: images.ColorJitter(hue=0.6), r'hue: \[-0.6, 0.6\] is not a range in \[-0.5, 0.5\]'),
     (lambda: images.ColorJitter(saturation=(2, 1)), 'saturation'),
     (lambda: images.RandomGrayscale(2), 'probability of 2'),
+    (lambda: images.Flip(-10**400), 'probability of -inf'),
     (lambda: images.Lighting(-1), 'standard deviation of -1'),
     (lambda: images.Pad((1, 2, 3)), 'padding must be'),
     (lambda: images.Pad(-1), 'padding must be from 0'),
     (lambda: images.Pad(1, 256), 'fill must be from 0 to 255'),
     (lambda: images.Pad(1, (1, 2)), 'fill must be an int, or 3'),
     (lambda: images.RandomRotation(400), 'degrees'),
-    (lambda: images.RandomRotation(4, 'bicubic'), 'cannot be rotated with the filter'),
+    (lambda: images.RandomRotation(4, 'bicubic'), "must be 'nearest' or 'bilinear'"),
     (lambda: images.GaussianBlur(4), 'must be odd'),
     (lambda: images.GaussianBlur(300), 'kernel_size must be from 1 to 255'),
     (lambda: images.GaussianBlur(3, 0), 'sigma'),
     (lambda: images.RandomErasing(2), 'probability of 2'),
     (lambda: images.RandomErasing(scale=(0.5, 2)), 'area'),
     (lambda: images.RandomErasing(ratio=(0, 1)), 'ratio'),
+    (lambda: images.RandomErasing(scale=0.3), r'scale must be \(least, largest\), not 0.3'),
+    (lambda: images.RandomErasing(ratio='12'), 'ratio must be'),
     (lambda: images.RandomErasing(value='random'), 'value must be a number'),
     (lambda: images.RandomErasing(value=1e6), 'value of 1e')])
 def test_errors_name_the_argument(pictures, make, message):
     with pytest.raises(ValueError, match=message):
         images.ImageDataset(pictures, [images.CenterCrop(20), make()])
+
+
+@pytest.mark.parametrize('make, name', [
+    (lambda: images.ColorJitter((0, '1')), 'brightness'),
+    (lambda: images.Flip('0.5'), 'p'),
+    (lambda: images.RandomGrayscale(None), 'p'),
+    (lambda: images.Lighting([0.1]), 'alphastd'),
+    (lambda: images.GaussianBlur(3, None), 'sigma'),
+    (lambda: images.GaussianBlur(3, (0.1, '2')), 'sigma'),
+    (lambda: images.Normalize('123', (1, 2, 3)), 'mean'),
+    (lambda: images.RandomErasing('1'), 'p'),
+    (lambda: images.RandomErasing(value=(None, 1, 2)), 'value')])
+def test_numbers_are_not_texts(make, name):
+    with pytest.raises(TypeError, match=f'{name} must be a number, not '):
+        make()
 
 
 @pytest.mark.parametrize('steps', [

@@ -271,7 +271,8 @@ LX_API lx_status lx_image_transform_add_blur(lx_image_transform *transform, uint
 /**
  * Replaces the elements of a random part of the tensor by constants, with this probability. Area
  * and proportions are drawn as by torchvision's RandomErasing: up to ten times, until the part is
- * less wide and less high than the image; then nothing is replaced. No other step can follow.
+ * less wide and less high than the image. If no part is, nothing is replaced. Only another step of
+ * this kind can follow.
  *
  * @param[in]  transform    The transform.
  * @param[in]  probability  The probability.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Sequence, Union
 
+from .._check import real
 from .._images import Transform
 from .steps import Step, _around
 
@@ -63,7 +64,7 @@ class RandomGrayscale(Step):
 
     def __init__(self, p: float = 0.1) -> None:
         self._arguments = (p,)
-        self._probability = float(p)
+        self._probability = real('p', p)
 
     def _add(self, transform: Transform) -> None:
         transform.add_grey(self._probability)
@@ -88,7 +89,7 @@ class Lighting(Step):
 
     def __init__(self, alphastd: float = 0.1) -> None:
         self._arguments = (alphastd,)
-        self._deviation = float(alphastd)
+        self._deviation = real('alphastd', alphastd)
 
     def _add(self, transform: Transform) -> None:
         transform.add_lighting(self._deviation)

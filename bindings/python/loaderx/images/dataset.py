@@ -44,10 +44,13 @@ class ImageDataset(Parted):
     differently each time. Records that are read without a loader are changed as in epoch 0, at
     positions equal to their indices.
 
-    In a DataLoader of `loaderx.torch`, the number that torch draws for each pass is the epoch, so
-    that each pass makes other choices, and a resumed pass the same. In worker processes of torch's
-    own DataLoader, torch's random numbers choose the epoch of each batch; it cannot be resumed.
-    Without workers, torch's own DataLoader reads records as in epoch 0, in each pass.
+    In a DataLoader of `loaderx.torch`, the number that torch draws for each pass is the epoch,
+    changed by the rank of a DistributedSampler: each pass and each rank makes other choices, and a
+    resumed pass the same.
+
+    In torch's own DataLoader, and where an iterable dataset reads records, there is no such number.
+    In workers, each read is an epoch of its own, which depends on the seed of the worker; such a
+    pass cannot be resumed. Without workers, records are read as in epoch 0, in each pass.
 
     Parameters
     ----------

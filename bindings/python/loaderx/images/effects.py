@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Sequence, Union
 
-from .._check import natural
+from .._check import natural, real
 from .._images import Transform
 from .steps import Step, _range
 
@@ -77,8 +77,8 @@ class RandomErasing(Step):
         numbers = tuple(value) if isinstance(value, Sequence) else (value,)
         if len(numbers) not in (1, 3):
             raise ValueError(f'value must be a number or one for each channel, not {value!r}')
-        self._values = tuple(float(number) for number in (numbers * 3)[:3])
-        self._probability = float(p)
+        self._values = tuple(real('value', number) for number in (numbers * 3)[:3])
+        self._probability = real('p', p)
         self._scale, self._ratio = _range('scale', scale), _range('ratio', ratio)
 
     def _add(self, transform: Transform) -> None:

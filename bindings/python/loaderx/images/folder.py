@@ -32,11 +32,12 @@ def _images_in(folder: str) -> Iterator[str]:
     for place in sorted(_folders_in(folder)):
         for entry in sorted(os.scandir(place), key=lambda entry: entry.name):
             name = entry.name.lower()
+            if not name.endswith(_SUFFIXES + _OTHER_IMAGES) or entry.is_dir():
+                continue
             if name.endswith(_OTHER_IMAGES):
                 raise ValueError(f'{entry.path} cannot be decoded: convert it to JPEG, PNG or '
                                  'WebP, or remove it')
-            if name.endswith(_SUFFIXES) and not entry.is_dir():
-                yield entry.path
+            yield entry.path
 
 
 class ImageFolder(SourceRecords):

@@ -77,6 +77,9 @@ class RandomRotation(Step):
     def __init__(self, degrees: Union[float, Sequence[float]], interpolation: str = 'nearest',
                  fill: _Fill = 0) -> None:
         self._arguments = degrees, interpolation, fill
+        if interpolation not in ('nearest', 'bilinear'):
+            raise ValueError("interpolation must be 'nearest' or 'bilinear', not "
+                             f'{interpolation!r}')
         self._degrees = _around('degrees', degrees)
         self._filter = _filter(interpolation)
         self._fill = _fill(fill)

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .._check import natural, number, real
+from .._check import finite, natural, number
 from ..batch import Batch
 from ..loader import Loader, generator
 from .colors import ColorJitter, Lighting
@@ -157,7 +157,7 @@ class Colors(NamedTuple):
         unused = {'uint8': self._fields, 'int8': self._fields[4:], 'float32': ()}[dtype]
         for name, value in self._asdict().items():
             if name != 'mean_img':
-                real(name, value)
+                finite(name, value)
             if name.startswith('std') and not value > 0:
                 raise ValueError(f'{name} must be greater than 0, not {value}')
             if value == self._field_defaults[name]:

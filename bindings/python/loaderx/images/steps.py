@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from .._check import natural, number
+from .._check import natural, number, real
 from .._images import Transform
 
 __all__ = ['CenterCrop', 'Flip', 'Normalize', 'RandomCrop', 'RandomResizedCrop', 'Resize', 'Step']
@@ -39,9 +39,9 @@ def _filter(interpolation: str) -> int:
 
 
 def _range(name: str, numbers: Sequence[float]) -> Tuple[float, float]:
-    if len(numbers) != 2:
+    if isinstance(numbers, (str, bytes)) or not hasattr(numbers, '__len__') or len(numbers) != 2:
         raise ValueError(f'{name} must be (least, largest), not {numbers!r}')
-    return float(numbers[0]), float(numbers[1])
+    return real(name, numbers[0]), real(name, numbers[1])
 
 
 def _around(name: str, amount: Union[float, Sequence[float]], centre: float = 0,
@@ -190,7 +190,7 @@ class Flip(Step):
 
     def __init__(self, p: float = 0.5) -> None:
         self._arguments = (p,)
-        self._probability = float(p)
+        self._probability = real('p', p)
 
     def _add(self, transform: Transform) -> None:
         transform.add_mirror(self._probability)
@@ -216,8 +216,8 @@ class Normalize(Step):
     _divisor = 255.0
 
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
-        self.mean = tuple(float(number) for number in mean)
-        self.std = tuple(float(number) for number in std)
+        self.mean = tuple(real('mean', number) for number in mean)
+        self.std = tuple(real('std', number) for number in std)
         self._arguments = self.mean, self.std
         if len(self.mean) not in (1, 3) or len(self.std) != len(self.mean):
             raise ValueError('mean and std must have 3 numbers each, or 1 for grey images')

@@ -290,32 +290,37 @@ class SourceRecords(Records):
         return np.diff(self._source.get_offsets(self._places(key), name).astype(np.int64))
 
 
-# The attribute `epoch` is set while a DataLoader of loaderx.torch reads in this thread.
+# The attributes of a thread: the `epoch`, while a DataLoader of loaderx.torch reads in it, and the
+# number of `reads` in a worker of torch.
 _reading = threading.local()
 
 
 @contextlib.contextmanager
 def reading_at(epoch: int) -> Iterator[None]:
     """Let random choices of the records that this thread reads depend on `epoch`."""
+    before = getattr(_reading, 'epoch', None)    # of a DataLoader whose dataset reads from this one
     _reading.epoch = epoch
     try:
         yield
     finally:
-        del _reading.epoch
+        _reading.epoch = before
 
 
 def _epoch() -> int:
     """Return the epoch on which random choices depend.
 
-    In a worker of torch's own DataLoader, which has no epochs, it is a random number of torch's.
+    A worker of torch's own DataLoader has no epochs: it gets another number for each read. No
+    random number of torch is drawn for it, so that those of the caller's code stay the same.
     """
     epoch: Optional[int] = getattr(_reading, 'epoch', None)
     if epoch is not None:
         return epoch
-    torch = sys.modules.get('torch')
-    if torch is None or torch.utils.data.get_worker_info() is None:
+    torch = sys.modules.get('torch.utils.data')
+    worker = None if torch is None else torch.get_worker_info()
+    if worker is None:
         return 0
-    return int(torch.empty((), dtype=torch.int64).random_())
+    _reading.reads = getattr(_reading, 'reads', 0) + 1
+    return int(worker.seed + _reading.reads * 0x9e3779b97f4a7c15) % 2**64
 
 
 def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:

@@ -56,9 +56,12 @@ class Progress:
     def epoch(self) -> int:
         """The number of the pass, on which random choices of the library depend.
 
-        torch draws a seed for each pass, from which its workers' random numbers come.
+        torch draws a seed for each pass, from which its workers' random numbers come. Ranks often
+        draw the same one, and all load the state of one rank: the rank makes their choices differ.
         """
-        return (self.seed + self.passes) % 2**64
+        rank = getattr(getattr(self.sampler, 'sampler', self.sampler), 'rank', 0)
+        rank = rank if isinstance(rank, int) else 0    # another sampler's attribute
+        return (self.seed + self.passes + rank * 0x9e3779b97f4a7c15) % 2**64
 
     def place_of(self, number: int) -> Place:
         """Return the place of the batch that this iterator requests after `number` others."""
