@@ -63,9 +63,12 @@ static lx_status finish(conversion *self, lx_status status, lx_error *error)
     const pack_output_class *class = self->to->class;
     lx_status closed = class->close(self->to, status == LX_OK ? PACK_COMPLETE : PACK_DISCARD,
                                     error);
-    if (status == LX_OK)
-        status = closed;
-    return status == LX_OK ? class->install(self->to, error) : status;
+    if (status != LX_OK)
+        return status;
+    status = closed == LX_OK ? class->install(self->to, error) : closed;
+    if (status != LX_OK) /* nothing can continue it */
+        (void)class->close(self->to, PACK_DISCARD, NULL);
+    return status;
 }
 
 typedef lx_status copy_function(conversion *self, const char *input, lx_error *error);

@@ -553,6 +553,17 @@ def test_conversion_both_ways(loaderx, folder, photos):
     assert names(folder) == ['photos', 'x', 'x.idx', 'x.rec', 'y', 'y.idx', 'y.rec']
 
 
+@pytest.mark.parametrize('source, output', [('x', 'y.rec'), ('x.rec', 'y')])
+def test_a_conversion_leaves_nothing_on_a_full_disk(loaderx, folder, photos, source, output):
+    """A limit of file sizes stands for a full disk. Only the end of the conversion writes."""
+    loaderx.text('pack', 'photos', source)
+    before = names(folder)
+    done = subprocess.run(['bash', '-c', 'ulimit -f 4; exec "$@"', 'limited', loaderx.command,
+                           'pack', source, output], cwd=folder, capture_output=True, timeout=60)
+    assert done.returncode == 1 and b'File too large' in done.stderr
+    assert names(folder) == before
+
+
 @pytest.mark.parametrize('labels, shape', [('1\t2.5\t3', [3]), ('7', [])])
 def test_several_labels_in_a_dataset(loaderx, folder, labels, shape):
     (folder / 'a.png').write_bytes(png(0))
