@@ -547,9 +547,12 @@ def test_conversion_both_ways(loaderx, folder, photos):
         (folder / f'z.{end}').unlink()
     data = (folder / 'x.rec').read_bytes()
     (folder / 'x.rec').write_bytes(data[:-8])
-    assert 'x.rec, record 58, offset ' in loaderx.fails(1, 'pack', 'x.rec', 'z')
+    line = loaderx.fails(1, 'pack', 'x.rec', 'z')
+    assert 'x.rec, record 59, offset ' in line
+    assert "'loaderx recordio merge --skip' leaves out what is damaged" in line
     (folder / 'x.rec').write_bytes(struct.pack('<II', 0xced7230a, 4) + b'none')
     assert 'record 0, offset 0: the record has 4 bytes' in loaderx.fails(1, 'pack', 'x.rec', 'z')
+    assert 'none.rec: the input does not exist' in loaderx.fails(2, 'pack', 'none.rec', 'z')
     assert names(folder) == ['photos', 'x', 'x.idx', 'x.rec', 'y', 'y.idx', 'y.rec']
 
 
