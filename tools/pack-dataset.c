@@ -41,8 +41,8 @@ static lx_status check(pack_output *self, pack_mode mode, lx_error *error)
     struct stat about;
     lx_status status = directory_check_parent(self->path, error);
     if (status == LX_OK && lstat(self->path, &about) == 0)
-        status = lx_fail(error, LX_ERR_EXISTS,
-                         "%.400s exists: pack into another dataset, or remove it", self->path);
+        status = lx_fail(error, LX_ERR_EXISTS, "%.400s exists: give the dataset another name",
+                         self->path);
     if (status == LX_OK && mode == PACK_NEW && is_begun(self))
         status = pack_output_fail_begun(self, error);
     return status;

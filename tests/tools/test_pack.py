@@ -112,9 +112,12 @@ def test_links_are_followed_but_not_in_a_circle(loaderx, folder, photos):
     loaderx.text('pack', 'photos', 'x.rec')
     loaderx.text('pack', 'link', 'y.rec')
     assert (folder / 'y.rec').read_bytes() == (folder / 'x.rec').read_bytes() != b''
-    os.symlink('..', folder / 'photos' / 'a' / 'up')
-    assert 'photos/a/up is a link to a folder that contains it' in loaderx.fails(
-        2, 'pack', 'photos', 'z.rec')
+    (folder / 'link').unlink()
+    for link, end, found in ('up', '..', 'up'), ('far', '../..', 'far/photos'):
+        os.symlink(end, folder / 'photos' / 'a' / link)
+        assert (f'photos/a/{found} leads back, through a link, to a folder above it: remove the '
+                'link') in loaderx.fails(2, 'pack', 'photos', 'z.rec')
+        (folder / 'photos' / 'a' / link).unlink()
 
 
 def test_a_folder_without_classes(loaderx, folder):
@@ -516,8 +519,9 @@ def test_dataset(loaderx, folder, photos):
     assert [(field['name'], field['dtype'], field['shape']) for field in fields] == [
         ('label', 'float32', []), ('id', 'uint64', []), ('image', 'image', [])]
     for option in [], ['--force'], ['--resume']:
-        assert 'x exists: pack into another dataset' in loaderx.fails(2, 'pack', 'photos', 'x',
-                                                                      *option)
+        assert 'x exists: give the dataset another name' in loaderx.fails(2, 'pack', 'photos', 'x',
+                                                                          *option)
+    assert 'photos exists: give the dataset' in loaderx.fails(2, 'pack', 'photos', 'photos')
     loaderx.text('pack', 'photos', 'y/', '--fractions', 'a=.5,b=.5', '--chunks', 2, '-q')
     assert names(folder) == ['photos', 'x', 'x.idx', 'x.rec', 'y_a_0', 'y_a_1', 'y_b_0', 'y_b_1']
     assert 'the parent directory' in loaderx.fails(2, 'pack', 'photos', 'no/x')
