@@ -39,7 +39,9 @@ static lx_status check(pack_output *output, pack_mode mode, lx_error *error)
         self->unfinished_index = pack_output_name(self->index, output->tag);
     if (self->unfinished_index == NULL)
         return fail_memory(error, "a path");
-    lx_status status = recordio_check_output(output->path, mode == PACK_REPLACE, error);
+    lx_status status = directory_check_parent(output->path, error);
+    if (status == LX_OK)
+        status = recordio_check_output(output->path, mode == PACK_REPLACE, error);
     if (status == LX_OK)
         status = recordio_check_output(self->index, mode == PACK_REPLACE, error);
     if (status == LX_OK && mode == PACK_NEW && is_begun(self))

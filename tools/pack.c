@@ -325,8 +325,9 @@ static lx_status convert(request *r, bool dataset, lx_error *error)
             "only --force, --quiet and --json are allowed");
     if (records != dataset)
         return lx_fail(error, LX_ERR_ARGUMENT, "%s",
-                       records ? "'loaderx recordio merge' copies RecordIO files"
-                               : "'loaderx copy' copies datasets");
+                       records ? "INPUT and OUTPUT are RecordIO files: 'loaderx recordio merge' "
+                                 "copies them"
+                               : "INPUT and OUTPUT are datasets: 'loaderx copy' copies them");
     lx_status status = pack_plan_make(&r->plan, &r->images, &r->cut, r->output, error);
     r->job.list = &r->images;
     r->job.plan = &r->plan;
