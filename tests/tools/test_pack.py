@@ -288,7 +288,10 @@ def test_bad_images(loaderx, folder, photos, bad):
 
 def test_nothing_is_left_if_the_first_image_is_bad(loaderx, folder):
     (folder / 'a.lst').write_text('0\t0\tnone.png\n')
-    assert 'none.png: cannot open the image: No such' in loaderx.fails(2, 'pack', 'a.lst', 'a.rec')
+    assert 'none.png: cannot open the image; --root names the folder of the paths: ' in (
+        loaderx.fails(2, 'pack', 'a.lst', 'a.rec'))
+    assert 'none.png: cannot open the image: No such' in loaderx.fails(
+        2, 'pack', 'a.lst', 'a.rec', '--root', '.')
     assert names(folder) == ['a.lst']
     done = loaderx('pack', 'a.lst', 'a.rec', '--on-bad', 'skip')
     assert done.returncode == 0 and done.stdout.endswith(b'; 1 bad images skipped\n')
@@ -669,7 +672,8 @@ w.close()
     (2, 'OUTPUT is missing', ['a']),
     (2, "unexpected argument 'c'", ['a', 'b.rec', 'c']),
     (2, 'none.lst: cannot open the list: No such file', ['none.lst', 'b.rec']),
-    (2, 'none: cannot open the list: No such file', ['none', 'b.rec']),
+    (2, 'none: cannot find INPUT: No such file', ['none', 'b.rec']),
+    (2, 'cannot find INPUT: No such file', ['', 'b.rec']),
     (2, "INPUT '/dev/null' is neither a folder nor a list", ['/dev/null', 'b.rec']),
     (2, '--root requires a list', ['.', 'b.rec', '--root', '.']),
     (2, 'a list takes only --shuffle', ['.', 'b.lst', '--resume']),
