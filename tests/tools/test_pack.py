@@ -362,6 +362,17 @@ def test_encodings(loaderx, folder, photos):
 
 
 @pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_headers_that_promise_too_many_pixels(loaderx, folder):
+    for name, width in ('most', 17895697), ('more', 17895698):
+        head = struct.pack('>IIBBBBB', width, 10, 8, 0, 0, 0, 0)
+        (folder / f'{name}.png').write_bytes(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) +
+                                             chunk(b'IDAT', zlib.compress(b'')))
+        (folder / f'{name}.lst').write_text(f'0\t0\t{name}.png\n')
+    loaderx.text('pack', 'most.lst', 'most.rec')
+    assert 'more than max_pixels, 178956970' in loaderx.fails(1, 'pack', 'more.lst', 'more.rec')
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
 def test_damage_in_the_pixels_is_found_when_images_are_changed(loaderx, folder, photos):
     name = list(photos)[30]
     (folder / 'photos' / name).write_bytes(photos[name][:-20])
