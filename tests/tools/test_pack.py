@@ -484,6 +484,24 @@ def test_two_processes(loaderx, folder, many):
     assert len(read(folder / 'x.rec')) == 20000
 
 
+def test_two_parts_of_the_same_name(loaderx, folder, many):
+    """The part that ends last replaces the other only with --force."""
+    running = loaderx.start('pack', 'many.lst', 'x.rec', '--threads', 1, '--part', '1/2')
+    while not list(folder.glob('x.idx.pack-*')):
+        assert running.poll() is None
+        time.sleep(.001)
+    running.send_signal(signal.SIGSTOP)
+    loaderx.text('pack', 'many.lst', 'x.rec', '--part', '2/2')
+    other = (folder / 'x.rec').read_bytes()
+    running.send_signal(signal.SIGCONT)
+    assert b'x.rec exists: --force replaces it' in running.communicate(timeout=60)[1]
+    assert running.returncode == 2 and (folder / 'x.rec').read_bytes() == other
+    (folder / 'x.rec').rename(folder / '2.rec')
+    (folder / 'x.idx').rename(folder / '2.idx')
+    report = loaderx.json('pack', 'many.lst', 'x.rec', '--part', '1/2', '--resume')
+    assert (report['resumed'], report['packed']) == (10000, 0)
+
+
 def test_full_disk(loaderx, folder, many):
     """A limit of file sizes stands for a full disk."""
     limited = ['bash', '-c', 'ulimit -f 2000; exec "$@"', 'limited', loaderx.command, 'pack',
