@@ -52,7 +52,9 @@ static lx_status enter(scan *self, const char *path, const struct stat *about, l
     for (size_t i = 0; i < self->depth; i++)
         if (self->devices[i] == about->st_dev && self->inodes[i] == about->st_ino)
             return lx_fail(error, LX_ERR_ARGUMENT,
-                           "%.400s is a link to a folder that contains it: remove it", path);
+                           "%.400s leads back, through a link, to a folder above it: remove the "
+                           "link",
+                           path);
     if (self->depth == DEPTH)
         return lx_fail(error, LX_ERR_LIMIT, "folders are nested more than %d deep", DEPTH);
     self->devices[self->depth] = about->st_dev;

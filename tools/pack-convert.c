@@ -63,9 +63,12 @@ static lx_status finish(conversion *self, lx_status status, lx_error *error)
     const pack_output_class *class = self->to->class;
     lx_status closed = class->close(self->to, status == LX_OK ? PACK_COMPLETE : PACK_DISCARD,
                                     error);
-    if (status == LX_OK)
-        status = closed;
-    return status == LX_OK ? class->install(self->to, error) : status;
+    if (status != LX_OK)
+        return status;
+    status = closed == LX_OK ? class->install(self->to, error) : closed;
+    if (status != LX_OK) /* nothing can continue it */
+        (void)class->close(self->to, PACK_DISCARD, NULL);
+    return status;
 }
 
 typedef lx_status copy_function(conversion *self, const char *input, lx_error *error);
@@ -112,12 +115,11 @@ static lx_status copy_record(void *user, const recordio_pass *pass,
 {
     conversion *self = user;
     lx_recordio_label label;
-    (void)pass;
     lx_status status = lx_recordio_label_read(record->data, record->size, &label, error);
     if (status == LX_OK && label.id2 != 0)
         status = lx_fail(error, LX_ERR_UNSUPPORTED,
                          "the header has a second id, for which datasets have no field");
-    lx_error_locate(error, NULL, NULL, LX_NONE, record->offset);
+    lx_error_locate(error, NULL, NULL, pass->records - 1, record->offset);
     return status == LX_OK ? add(self, label.id, label.count != 0 ? label.count : 1, record->data,
                                  record->size, error)
                            : status;
@@ -128,8 +130,11 @@ static lx_status copy_records(conversion *self, const char *input, lx_error *err
     recordio_pass pass;
     recordio_pass_begin(&pass, "pack", false, self->job->quiet);
     recordio_pass_expect(&pass, input);
+    pass.advice = "'loaderx recordio merge --skip' leaves out what is damaged";
     lx_status status = recordio_pass_read(&pass, input, copy_record, self, error);
-    lx_error_locate(error, input, NULL, pass.records - (pass.records != 0), LX_NONE);
+    if (error->path[0] == '\0' || strcmp(error->path, input) == 0) /* not that of the output */
+        lx_error_locate(error, input, NULL, status == LX_ERR_CORRUPT ? pass.records : LX_NONE,
+                        LX_NONE);
     self->job->packed = pass.records;
     self->job->bytes = pass.bytes;
     return status == LX_OK ? begin(self, 1, error) : status;

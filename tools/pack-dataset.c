@@ -24,6 +24,7 @@ enum { LABEL, ID, IMAGE, FIELDS };
 typedef struct pack_dataset {
     pack_output base;
     lx_writer *writer;
+    bool opened; /* the writer was */
     float *labels;
     size_t capacity;
 } pack_dataset;
@@ -40,8 +41,8 @@ static lx_status check(pack_output *self, pack_mode mode, lx_error *error)
     struct stat about;
     lx_status status = directory_check_parent(self->path, error);
     if (status == LX_OK && lstat(self->path, &about) == 0)
-        status = lx_fail(error, LX_ERR_EXISTS,
-                         "%.400s exists: pack into another dataset, or remove it", self->path);
+        status = lx_fail(error, LX_ERR_EXISTS, "%.400s exists: give the dataset another name",
+                         self->path);
     if (status == LX_OK && mode == PACK_NEW && is_begun(self))
         status = pack_output_fail_begun(self, error);
     return status;
@@ -130,6 +131,7 @@ static lx_status open_dataset(pack_output *output, const pack_images *images, pa
         status = mode == PACK_RESUME && is_begun(output)
                      ? recover(self, images, options, at, found, error)
                      : create(self, images->list, options, error);
+    self->opened = self->writer != NULL;
     lx_writer_options_free(options);
     return status;
 }
@@ -170,7 +172,7 @@ static lx_status close_dataset(pack_output *output, pack_end end, lx_error *erro
 {
     pack_dataset *self = (pack_dataset *)output;
     bool empty = self->writer != NULL && lx_writer_get_length(self->writer) == 0;
-    bool remove = self->writer != NULL && (end == PACK_DISCARD || (end == PACK_KEEP && empty));
+    bool remove = self->opened && (end == PACK_DISCARD || (end == PACK_KEEP && empty));
     lx_status status = lx_writer_close(self->writer, error);
     self->writer = NULL;
     if (remove)

@@ -56,7 +56,8 @@ typedef struct pack_output_class {
     /** Adds a record with MXNet's header. */
     lx_status (*add)(pack_output *self, uint64_t id, const void *record, size_t size,
                      lx_error *error);
-    /** Closes the output, which is then durable, under its temporary name. */
+    /** Closes the output, which is then durable, under its temporary name. One that is closed can
+     * still be removed, with #PACK_DISCARD. */
     lx_status (*close)(pack_output *self, pack_end end, lx_error *error);
     /** Gives the closed output its name. */
     lx_status (*install)(pack_output *self, lx_error *error);

@@ -21,7 +21,7 @@ typedef struct pack_records {
     pack_output base;
     char *index, *unfinished_index;
     lx_recordio_writer *writer;
-    bool locked;
+    bool replace, locked;
     int lock;
 } pack_records;
 
@@ -31,17 +31,24 @@ static bool is_begun(const pack_records *self)
     return stat(self->base.unfinished, &about) == 0 && about.st_size != 0;
 }
 
+static lx_status check_names(const pack_records *self, lx_error *error)
+{
+    lx_status status = recordio_check_output(self->base.path, self->replace, error);
+    return status == LX_OK ? recordio_check_output(self->index, self->replace, error) : status;
+}
+
 static lx_status check(pack_output *output, pack_mode mode, lx_error *error)
 {
     pack_records *self = (pack_records *)output;
+    self->replace = mode == PACK_REPLACE;
     self->index = recordio_name_index(output->path);
     if (self->index != NULL)
         self->unfinished_index = pack_output_name(self->index, output->tag);
     if (self->unfinished_index == NULL)
         return fail_memory(error, "a path");
-    lx_status status = recordio_check_output(output->path, mode == PACK_REPLACE, error);
+    lx_status status = directory_check_parent(output->path, error);
     if (status == LX_OK)
-        status = recordio_check_output(self->index, mode == PACK_REPLACE, error);
+        status = check_names(self, error);
     if (status == LX_OK && mode == PACK_NEW && is_begun(self))
         status = pack_output_fail_begun(output, error);
     return status;
@@ -166,6 +173,10 @@ static lx_status close_files(pack_output *output, pack_end end, lx_error *error)
 static lx_status install(pack_output *output, lx_error *error)
 {
     pack_records *self = (pack_records *)output;
+    /* Another process may have made it meanwhile, such as that of another part. */
+    lx_status status = check_names(self, error);
+    if (status != LX_OK)
+        return status;
     if (unlink(self->index) == -1 && errno != ENOENT)
         return lx_fail_errno(error, errno, self->index, "cannot remove the old index");
     if (rename(output->unfinished, output->path) == -1)

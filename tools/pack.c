@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* loaderx pack: parses the command line, makes the list, and writes lists; pack-job.c packs, and
  * pack-convert.c converts. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ typedef struct request {
     const char *input, *output;
     char *root; /* owned */
     bool shuffle, seed_given, list, packs_given, encoding_given;
+    bool root_assumed; /* it is the folder that has the list */
     pack_cut cut;
     pack_job job;
     threads threads;
@@ -275,10 +277,14 @@ static lx_status make_list(request *r, lx_error *error)
     bool folder = stat(r->input, &about) == 0 && S_ISDIR(about.st_mode);
     if (folder && r->root != NULL)
         return lx_fail(error, LX_ERR_ARGUMENT, "--root requires a list, but INPUT is a folder");
-    if (!folder && !ends_in(r->input, ".lst") && stat(r->input, &about) == 0)
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "INPUT '%.200s' is neither a folder nor a list, whose name ends in .lst",
-                       r->input);
+    if (!folder && !ends_in(r->input, ".lst"))
+        return stat(r->input, &about) == 0
+                   ? lx_fail(error, LX_ERR_ARGUMENT,
+                             "INPUT '%.200s' is neither a folder nor a list, whose name ends in "
+                             ".lst",
+                             r->input)
+                   : lx_fail_errno(error, errno, r->input, "cannot find INPUT");
+    r->root_assumed = r->root == NULL && !folder;
     if (r->root == NULL)
         r->root = folder ? strdup(r->input) : copy_folder(r->input);
     if (r->root == NULL)
@@ -325,8 +331,9 @@ static lx_status convert(request *r, bool dataset, lx_error *error)
             "only --force, --quiet and --json are allowed");
     if (records != dataset)
         return lx_fail(error, LX_ERR_ARGUMENT, "%s",
-                       records ? "'loaderx recordio merge' copies RecordIO files"
-                               : "'loaderx copy' copies datasets");
+                       records ? "INPUT and OUTPUT are RecordIO files: 'loaderx recordio merge' "
+                                 "copies them"
+                               : "INPUT and OUTPUT are datasets: 'loaderx copy' copies them");
     lx_status status = pack_plan_make(&r->plan, &r->images, &r->cut, r->output, error);
     r->job.list = &r->images;
     r->job.plan = &r->plan;
@@ -352,8 +359,11 @@ static lx_status pack(request *r, lx_error *error)
         status = write_lists(r, error);
     else if (status == LX_OK)
         status = threads_open(&r->threads, &r->job.executor, error);
-    if (status == LX_OK && !r->list)
+    if (status == LX_OK && !r->list) {
         status = pack_job_run(&r->job, error);
+        if (r->root_assumed && error->errnum == ENOENT && r->job.packed == 0)
+            advise(error, status, "--root names the folder of the paths");
+    }
     return status == LX_OK ? pack_job_print(&r->job, error) : status;
 }
 

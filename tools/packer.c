@@ -125,7 +125,7 @@ static lx_status recode(slot *self, size_t header, image_recoder *recoder, lx_er
 static lx_status make_record(const packer *self, image_recoder *recoder, const image_entry *entry,
                              slot *to, lx_error *error)
 {
-    size_t header = LX_RECORDIO_LABEL_BYTES + (entry->labels > 1 ? 4 * (size_t)entry->labels : 0);
+    size_t header = pack_header_size(entry->labels);
     const char *name = image_list_path(self->list, entry);
     char *path = malloc(strlen(self->root) + strlen(name) + 2);
     if (path == NULL)

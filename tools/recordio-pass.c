@@ -15,7 +15,7 @@
 
 void recordio_pass_begin(recordio_pass *self, const char *job, bool skip, bool quiet)
 {
-    *self = (recordio_pass){.skip = skip, .quiet = quiet};
+    *self = (recordio_pass){.skip = skip, .quiet = quiet, .advice = "--skip passes over damage"};
     progress_begin(&self->bar, job, quiet);
 }
 
@@ -45,7 +45,7 @@ static lx_status read_all(recordio_pass *self, recordio_visit *visit, void *user
     while (status == LX_OK) {
         lx_recordio_record record;
         status = lx_recordio_reader_next(self->reader, &record, error);
-        advise(error, LX_ERR_CORRUPT, "--skip passes over damage");
+        advise(error, LX_ERR_CORRUPT, self->advice);
         if (status != LX_OK)
             break;
         self->records++;

@@ -17,6 +17,7 @@
 /** A pass over one or more files. */
 typedef struct recordio_pass {
     bool skip, quiet;
+    const char *advice;          /**< About damage; initially, to use --skip. */
     lx_recordio_reader *reader;  /**< Of the current file. */
     uint64_t records, bytes;     /**< What was read of all files. */
     lx_recordio_skipped skipped; /**< What was passed over in them. */

@@ -112,9 +112,12 @@ def test_links_are_followed_but_not_in_a_circle(loaderx, folder, photos):
     loaderx.text('pack', 'photos', 'x.rec')
     loaderx.text('pack', 'link', 'y.rec')
     assert (folder / 'y.rec').read_bytes() == (folder / 'x.rec').read_bytes() != b''
-    os.symlink('..', folder / 'photos' / 'a' / 'up')
-    assert 'photos/a/up is a link to a folder that contains it' in loaderx.fails(
-        2, 'pack', 'photos', 'z.rec')
+    (folder / 'link').unlink()
+    for link, end, found in ('up', '..', 'up'), ('far', '../..', 'far/photos'):
+        os.symlink(end, folder / 'photos' / 'a' / link)
+        assert (f'photos/a/{found} leads back, through a link, to a folder above it: remove the '
+                'link') in loaderx.fails(2, 'pack', 'photos', 'z.rec')
+        (folder / 'photos' / 'a' / link).unlink()
 
 
 def test_a_folder_without_classes(loaderx, folder):
@@ -285,7 +288,10 @@ def test_bad_images(loaderx, folder, photos, bad):
 
 def test_nothing_is_left_if_the_first_image_is_bad(loaderx, folder):
     (folder / 'a.lst').write_text('0\t0\tnone.png\n')
-    assert 'none.png: cannot open the image: No such' in loaderx.fails(2, 'pack', 'a.lst', 'a.rec')
+    assert 'none.png: cannot open the image; --root names the folder of the paths: ' in (
+        loaderx.fails(2, 'pack', 'a.lst', 'a.rec'))
+    assert 'none.png: cannot open the image: No such' in loaderx.fails(
+        2, 'pack', 'a.lst', 'a.rec', '--root', '.')
     assert names(folder) == ['a.lst']
     done = loaderx('pack', 'a.lst', 'a.rec', '--on-bad', 'skip')
     assert done.returncode == 0 and done.stdout.endswith(b'; 1 bad images skipped\n')
@@ -353,6 +359,17 @@ def test_encodings(loaderx, folder, photos):
     loaderx.text('pack', 'photos', 'jpeg.rec', '--resize', 30)
     loaderx.text('pack', 'photos', '95.rec', '--resize', 30, '--encoding', 'jpeg', '--quality', 95)
     assert (folder / 'jpeg.rec').read_bytes() == (folder / '95.rec').read_bytes()
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_headers_that_promise_too_many_pixels(loaderx, folder):
+    for name, width in ('most', 17895697), ('more', 17895698):
+        head = struct.pack('>IIBBBBB', width, 10, 8, 0, 0, 0, 0)
+        (folder / f'{name}.png').write_bytes(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) +
+                                             chunk(b'IDAT', zlib.compress(b'')))
+        (folder / f'{name}.lst').write_text(f'0\t0\t{name}.png\n')
+    loaderx.text('pack', 'most.lst', 'most.rec')
+    assert 'more than max_pixels, 178956970' in loaderx.fails(1, 'pack', 'more.lst', 'more.rec')
 
 
 @pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
@@ -467,6 +484,24 @@ def test_two_processes(loaderx, folder, many):
     assert len(read(folder / 'x.rec')) == 20000
 
 
+def test_two_parts_of_the_same_name(loaderx, folder, many):
+    """The part that ends last replaces the other only with --force."""
+    running = loaderx.start('pack', 'many.lst', 'x.rec', '--threads', 1, '--part', '1/2')
+    while not list(folder.glob('x.idx.pack-*')):
+        assert running.poll() is None
+        time.sleep(.001)
+    running.send_signal(signal.SIGSTOP)
+    loaderx.text('pack', 'many.lst', 'x.rec', '--part', '2/2')
+    other = (folder / 'x.rec').read_bytes()
+    running.send_signal(signal.SIGCONT)
+    assert b'x.rec exists: --force replaces it' in running.communicate(timeout=60)[1]
+    assert running.returncode == 2 and (folder / 'x.rec').read_bytes() == other
+    (folder / 'x.rec').rename(folder / '2.rec')
+    (folder / 'x.idx').rename(folder / '2.idx')
+    report = loaderx.json('pack', 'many.lst', 'x.rec', '--part', '1/2', '--resume')
+    assert (report['resumed'], report['packed']) == (10000, 0)
+
+
 def test_full_disk(loaderx, folder, many):
     """A limit of file sizes stands for a full disk."""
     limited = ['bash', '-c', 'ulimit -f 2000; exec "$@"', 'limited', loaderx.command, 'pack',
@@ -516,11 +551,11 @@ def test_dataset(loaderx, folder, photos):
     assert [(field['name'], field['dtype'], field['shape']) for field in fields] == [
         ('label', 'float32', []), ('id', 'uint64', []), ('image', 'image', [])]
     for option in [], ['--force'], ['--resume']:
-        assert 'x exists: pack into another dataset' in loaderx.fails(2, 'pack', 'photos', 'x',
-                                                                      *option)
+        assert 'x exists: give the dataset another name' in loaderx.fails(2, 'pack', 'photos', 'x',
+                                                                          *option)
+    assert 'photos exists: give the dataset' in loaderx.fails(2, 'pack', 'photos', 'photos')
     loaderx.text('pack', 'photos', 'y/', '--fractions', 'a=.5,b=.5', '--chunks', 2, '-q')
     assert names(folder) == ['photos', 'x', 'x.idx', 'x.rec', 'y_a_0', 'y_a_1', 'y_b_0', 'y_b_1']
-    assert 'the parent directory' in loaderx.fails(2, 'pack', 'photos', 'no/x')
 
 
 def test_conversion_both_ways(loaderx, folder, photos):
@@ -534,8 +569,8 @@ def test_conversion_both_ways(loaderx, folder, photos):
         assert (folder / f'x.{end}').read_bytes() == (folder / f'y.{end}').read_bytes()
     assert 'y.rec exists: --force' in loaderx.fails(2, 'pack', 'x', 'y.rec')
     loaderx.text('pack', 'x', 'y.rec', '--force', '-q')
-    assert "'loaderx recordio merge' copies" in loaderx.fails(2, 'pack', 'x.rec', 'z.rec')
-    assert "'loaderx copy' copies" in loaderx.fails(2, 'pack', 'x', 'z')
+    assert "'loaderx recordio merge' copies them" in loaderx.fails(2, 'pack', 'x.rec', 'z.rec')
+    assert "'loaderx copy' copies them" in loaderx.fails(2, 'pack', 'x', 'z')
     for option in ['--shuffle'], ['--resize', '9'], ['--chunks', '2'], ['--resume']:
         assert 'only --force, --quiet' in loaderx.fails(2, 'pack', 'x', 'z.rec', *option)
     loaderx.text('pack', 'x', 'z.rec', '-q')    # what an interruption has left is replaced
@@ -547,10 +582,24 @@ def test_conversion_both_ways(loaderx, folder, photos):
         (folder / f'z.{end}').unlink()
     data = (folder / 'x.rec').read_bytes()
     (folder / 'x.rec').write_bytes(data[:-8])
-    assert 'x.rec, record 58, offset ' in loaderx.fails(1, 'pack', 'x.rec', 'z')
+    line = loaderx.fails(1, 'pack', 'x.rec', 'z')
+    assert 'x.rec, record 59, offset ' in line
+    assert "'loaderx recordio merge --skip' leaves out what is damaged" in line
     (folder / 'x.rec').write_bytes(struct.pack('<II', 0xced7230a, 4) + b'none')
     assert 'record 0, offset 0: the record has 4 bytes' in loaderx.fails(1, 'pack', 'x.rec', 'z')
+    assert 'none.rec: the input does not exist' in loaderx.fails(2, 'pack', 'none.rec', 'z')
     assert names(folder) == ['photos', 'x', 'x.idx', 'x.rec', 'y', 'y.idx', 'y.rec']
+
+
+@pytest.mark.parametrize('source, output', [('x', 'y.rec'), ('x.rec', 'y')])
+def test_a_conversion_leaves_nothing_on_a_full_disk(loaderx, folder, photos, source, output):
+    """A limit of file sizes stands for a full disk. Only the end of the conversion writes."""
+    loaderx.text('pack', 'photos', source)
+    before = names(folder)
+    done = subprocess.run(['bash', '-c', 'ulimit -f 4; exec "$@"', 'limited', loaderx.command,
+                           'pack', source, output], cwd=folder, capture_output=True, timeout=60)
+    assert done.returncode == 1 and b'File too large' in done.stderr
+    assert names(folder) == before
 
 
 @pytest.mark.parametrize('labels, shape', [('1\t2.5\t3', [3]), ('7', [])])
@@ -652,7 +701,8 @@ w.close()
     (2, 'OUTPUT is missing', ['a']),
     (2, "unexpected argument 'c'", ['a', 'b.rec', 'c']),
     (2, 'none.lst: cannot open the list: No such file', ['none.lst', 'b.rec']),
-    (2, 'none: cannot open the list: No such file', ['none', 'b.rec']),
+    (2, 'none: cannot find INPUT: No such file', ['none', 'b.rec']),
+    (2, 'cannot find INPUT: No such file', ['', 'b.rec']),
     (2, "INPUT '/dev/null' is neither a folder nor a list", ['/dev/null', 'b.rec']),
     (2, '--root requires a list', ['.', 'b.rec', '--root', '.']),
     (2, 'a list takes only --shuffle', ['.', 'b.lst', '--resume']),
@@ -684,4 +734,6 @@ def test_usage(loaderx, folder, status, message, arguments):
 def test_outputs_that_are_refused(loaderx, folder, photos):
     (folder / 'd.rec').mkdir()
     assert 'cannot write to d.rec' in loaderx.fails(2, 'pack', 'photos', 'd.rec', '--force')
-    assert 'no/x.rec' in loaderx.fails(2, 'pack', 'photos', 'no/x.rec')
+    for name in 'no/x.rec', 'no/x':
+        assert f"{name}: the parent directory 'no' does not exist" in loaderx.fails(
+            2, 'pack', 'photos', name)
