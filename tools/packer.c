@@ -166,7 +166,8 @@ static lx_status make_records(size_t part, void *user, lx_error *error)
 /** Whether a failure is that of one image, and not that of the machine. */
 static bool is_of_image(const lx_error *error)
 {
-    return error->status != LX_ERR_NOMEM && error->errnum != EMFILE && error->errnum != ENFILE;
+    return error->status != LX_ERR_NOMEM && error->errnum != EMFILE && error->errnum != ENFILE &&
+           error->errnum != EIO && error->errnum != ESTALE;
 }
 
 static lx_status fail_as(const lx_error *failure, lx_error *error)
