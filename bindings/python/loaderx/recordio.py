@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
+from ._record_files import list_files
 from .sources.recordio import RecordIODataset
 
 __all__ = ['IRHeader', 'InputSplit', 'MXIndexedRecordIO', 'MXRecordIO', 'RecordIODataset',
@@ -363,9 +364,9 @@ class InputSplit:
         self._chunks = (1 if not shuffle else UINT64_MAX if chunks is None else
                         natural('chunks', chunks, 1))
         self._seed = natural('seed', seed)
-        self.files: List[_Path] = _list_files(uri)
+        self.files: List[_Path] = list_files(uri)
         part_index, num_parts = natural('part_index', part_index), natural('num_parts', num_parts)
-        indexes: Dict[str, Any] = {} if index is None else {'indexes': _list_files(index, '.idx')}
+        indexes: Dict[str, Any] = {} if index is None else {'indexes': list_files(index, '.idx')}
         self._reader = _core.RecordioReader(self.files, skip, part_index, num_parts, **indexes)
         self.epoch = 0
         self.reset(0)
@@ -388,36 +389,6 @@ class InputSplit:
     def skipped(self) -> Skipped:
         """Return the number of damaged places, and of the bytes that were passed over there."""
         return Skipped(*self._reader.skipped())
-
-
-def _list_files(uri: Union[_Path, Iterable[_Path]], suffix: str = '.rec') -> List[_Path]:
-    """Return the files that a URI of dmlc-core names: files of records, or indexes."""
-    if isinstance(uri, str):
-        given: List[_Path] = [part for part in uri.split(';') if part]
-    else:
-        given = [uri] if isinstance(uri, os.PathLike) else list(uri)
-    files: List[_Path] = []
-    for path in given:
-        text = os.fspath(path)
-        scheme, separator, rest = text.partition('://')
-        if separator and scheme != 'file':
-            raise ValueError(f'{scheme}:// is not supported, in {text!r}: use a file')
-        text = rest if separator else text
-        if os.path.isdir(text):
-            files += _list_folder(text, suffix)
-        else:
-            files.append(text)
-    return files
-
-
-def _list_folder(folder: str, suffix: str) -> List[_Path]:
-    """Return the files of a folder, but of a pair of records and index only that with `suffix`."""
-    with os.scandir(folder) as entries:
-        paths = {entry.name: entry.path for entry in entries
-                 if entry.is_file() and not entry.name.startswith('.')}
-    other = '.idx' if suffix == '.rec' else '.rec'
-    return [paths[name] for name in sorted(paths)
-            if not (name.endswith(other) and name[:-len(other)] + suffix in paths)]
 
 
 class IRHeader(NamedTuple):

@@ -127,8 +127,7 @@ def test_image_files_are_shown_small(tmp_path, monkeypatch):
     assert cells[2].startswith('7 bytes: the image is not a JPEG, PNG or WebP')
     assert cells[3].startswith('0 bytes: the image is empty')
     assert re.match('[0-9,]+ bytes: the image has 4096 x 4097 pixels, more than', cells[4])
-    monkeypatch.delattr(lx, 'images')
-    monkeypatch.setitem(sys.modules, 'loaderx.images', None)
+    monkeypatch.setitem(sys.modules, 'loaderx._images', None)
     assert Cells(ds._repr_html_()).rows[3] == ['2', '7 bytes']
 
 

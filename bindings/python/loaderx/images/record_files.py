@@ -10,10 +10,13 @@ import numpy as np
 
 from .. import _core
 from .._check import natural
-from ..recordio import RecordIODataset, _list_files, unpack
+from .._record_files import list_files
 from ..sources.concat import ConcatDataset, SubsetDataset
+from ..sources.recordio import RecordIODataset
 
 __all__ = ['LabelList', 'open_part', 'open_records']
+
+_HEADER_BYTES = 24    # of MXNet's header, before the labels
 
 
 def open_records(path_imgrec: Any, path_imgidx: Any, label_width: int) -> Any:
@@ -22,8 +25,8 @@ def open_records(path_imgrec: Any, path_imgidx: Any, label_width: int) -> Any:
     With a `label_width` of 0, the labels of a record do not matter, but all records must have as
     many as the first one.
     """
-    paths = _list_files(path_imgrec)
-    indexes: List[Any] = _list_files(path_imgidx, '.idx') if path_imgidx else [
+    paths = list_files(path_imgrec)
+    indexes: List[Any] = list_files(path_imgidx, '.idx') if path_imgidx else [
         os.path.splitext(path)[0] + '.idx' for path in paths]
     if not paths or len(indexes) != len(paths):
         raise ValueError(f'path_imgrec has {len(paths)} files, and path_imgidx has {len(indexes)}')
@@ -39,8 +42,11 @@ def _open_file(path: Any, index: Any, label_width: int) -> Any:
                           f'`loaderx recordio index {path}`')
         raise
     if label_width == 0 and len(offsets):
-        header, _ = unpack(RecordIODataset(path, index, label_width=0)[0])
-        label_width = header.flag or 1
+        record = RecordIODataset(path, index, label_width=0)[0]
+        label_width = int.from_bytes(record[:4], 'little')
+        if _HEADER_BYTES + 4 * label_width > len(record):
+            raise ValueError(f"{path}: MXNet's header of record 0 says that {label_width} labels "
+                             f'follow, but the record has only {len(record)} bytes')
     records = RecordIODataset(path, index, label_width=label_width or 1)
     if (np.diff(offsets) < 0).any():
         return SubsetDataset(records, np.argsort(offsets, kind='stable'))

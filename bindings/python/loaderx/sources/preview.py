@@ -116,17 +116,19 @@ def _image(pixels: np.ndarray[Any, Any]) -> str:
 def _file(data: bytes) -> str:
     """Return an image file, if it can be decoded, and what it says about itself."""
     try:
-        from .. import images
+        from .._images import Image
     except ImportError:    # libloaderx was built without images
         return f'<em>{len(data):,} bytes</em>'
     try:
-        info = images.info(data)
-        pixels = images.decode(data, max_pixels=_PIXELS)
+        file = Image(data, 3, True, 1, _PIXELS)
+        kind, width, height, channels, *_ = file.info()
+        pixels = np.empty((height, width, 3), np.uint8)
+        file.read(0, 0, width, height, pixels)
     except (LoaderxError, ValueError) as error:
         return f'<em>{len(data):,} bytes: {_escape(str(error))}</em>'
-    kind = {1: 'grey', 2: 'grey, alpha', 3: 'colour'}.get(
-        info.channels, 'CMYK' if info.format == 'jpeg' else 'colour, alpha')
-    return f'{_image(pixels)}<br><small>{info.format} {info.width} x {info.height}, {kind}</small>'
+    colours = {1: 'grey', 2: 'grey, alpha', 3: 'colour'}.get(
+        channels, 'CMYK' if kind == 'jpeg' else 'colour, alpha')
+    return f'{_image(pixels)}<br><small>{kind} {width} x {height}, {colours}</small>'
 
 
 def _png(pixels: np.ndarray[Any, Any]) -> bytes:
