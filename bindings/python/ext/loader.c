@@ -127,16 +127,14 @@ static int set_missing(lx_loader_options *options, PyObject *rules, lx_error *er
 
 static int set_skipped(lx_loader_options *options, PyObject *ranges, lx_error *error)
 {
-    Py_ssize_t count = PyTuple_Size(ranges);
-    if (count < 0)
-        return -1;
+    Py_ssize_t count = PyTuple_Size(ranges); /* -1 with an exception if it is no tuple */
     for (Py_ssize_t i = 0; i < count; i++) {
         unsigned long long first, end;
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(ranges, i), "KK", &first, &end))
             return -1;
         lx_loader_options_add_skipped(options, first, end, error);
     }
-    return 0;
+    return count < 0 ? -1 : 0;
 }
 
 /** Creates the options. Returns NULL with an exception on failure. */
