@@ -480,7 +480,7 @@ def test_other_errors(packed, tmp_path):
     it.next()
     with pytest.raises(lx.CorruptError):
         it.next()
-    with pytest.raises(StopIteration):    # it goes on after the damage
+    with pytest.raises(StopIteration):    # it continues after the damage
         it.next()
     empty = write_records(tmp_path / 'empty.rec', [])
     with pytest.raises(ValueError, match='0 records'):
