@@ -204,6 +204,14 @@ static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *in
     return true; /* they may be in memory, too */
 }
 
+static const char *locate(const lx_source *source, size_t column, uint64_t *index, uint64_t *offset)
+{
+    const recordio_source *self = (const recordio_source *)source;
+    (void)column;
+    *offset = self->offsets[*index];
+    return self->path;
+}
+
 static int describe(const lx_source *source, json_t *object)
 {
     const recordio_source *self = (const recordio_source *)source;
@@ -228,6 +236,7 @@ static const lx__source_class class = {.kind = "recordio",
                                        .fill = fill,
                                        .get_sizes = get_sizes,
                                        .fill_bytes = fill_bytes,
+                                       .locate = locate,
                                        .describe = describe,
                                        .read_ahead = read_ahead,
                                        .dispose = dispose};

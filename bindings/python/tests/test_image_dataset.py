@@ -147,6 +147,24 @@ def test_bad_images_are_damaged_records(tmp_path):
     assert [bool(one.any()) for one in batch['image']] == [i not in (3, 7) for i in range(10)]
 
 
+def test_bad_images_are_named_by_file_and_offset(tmp_path):
+    recordio = pytest.importorskip('loaderx.recordio')
+    offsets = {}
+    for name in 'a', 'b':
+        with recordio.MXIndexedRecordIO(tmp_path / f'{name}.idx', tmp_path / f'{name}.rec',
+                                        'w') as file:
+            for i in range(5):
+                offsets[name, i] = file.tell()
+                image = b'no image' if (name, i) == ('b', 2) else PNG
+                file.write_idx(i, recordio.pack(recordio.IRHeader(0, i, i, 0), image))
+    both = lx.ConcatDataset([recordio.RecordIODataset(tmp_path / f'{name}.rec') for name in 'ab'])
+    dataset = images.ImageDataset(lx.SubsetDataset(both, [9, 7, 8]), [images.Resize((4, 4))])
+    with pytest.raises(lx.CorruptError) as raised:
+        list(lx.Loader(dataset, batch_size=3))
+    error = raised.value
+    assert (error.path, error.record, error.offset) == (str(tmp_path / 'b.rec'), 2, offsets['b', 2])
+
+
 def test_reads_like_any_dataset(photos):
     dataset = images.ImageDataset(photos, [images.Resize((4, 6))], mode='L')
     assert len(dataset) == 40 and dataset.fields['image'].shape == (1, 4, 6)

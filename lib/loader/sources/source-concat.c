@@ -371,7 +371,16 @@ static void dispose(lx_source *source)
     lx__source_parts_dispose(source);
 }
 
+static const char *locate(const lx_source *source, size_t column, uint64_t *index, uint64_t *offset)
+{
+    const concat_source *self = (const concat_source *)source;
+    uint32_t part = find_part(self, *index, 0);
+    *index -= self->begins[part];
+    return lx__source_locate(self->parts.parts[part], column, index, offset);
+}
+
 static const lx__source_class class = {.kind = "concat",
+                                       .locate = locate,
                                        .fill_samples = fill_samples,
                                        .get_sizes = get_sizes,
                                        .fill_bytes = fill_bytes,

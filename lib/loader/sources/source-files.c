@@ -90,6 +90,12 @@ static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *in
     return status;
 }
 
+static const char *locate(const lx_source *source, size_t column, uint64_t *index, uint64_t *offset)
+{
+    (void)column, (void)offset;
+    return ((const files_source *)source)->paths[*index];
+}
+
 static int describe(const lx_source *source, json_t *object)
 {
     const files_source *self = (const files_source *)source;
@@ -108,6 +114,7 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {.kind = "files",
                                        .get_sizes = get_sizes,
                                        .fill_bytes = fill_bytes,
+                                       .locate = locate,
                                        .describe = describe,
                                        .dispose = dispose};
 

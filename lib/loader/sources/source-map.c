@@ -216,14 +216,29 @@ uint64_t lx__map_ns(void)
     return map_ns;
 }
 
+/** Adds the place of the first input to a failure that concerns a record. */
+static void locate_failure(const lx_source *source, lx_error *failure)
+{
+    uint64_t index = failure->record, offset = LX_NONE;
+    if (failure->status == LX_OK || index >= source->length || failure->path[0] != '\0')
+        return;
+    const char *path = lx__source_locate(part_of(source), mapping_of(source)->inputs[0], &index,
+                                         &offset);
+    if (path != NULL)
+        failure->record = index;
+    lx_error_locate(failure, path, NULL, index, offset);
+}
+
 /** Calls the function of the map, and accounts for its time. */
-static lx_status call_map(const mapping *m, const lx_samples *samples, workspace *w,
+static lx_status call_map(const lx_source *source, const lx_samples *samples, workspace *w,
                           lx_error *error)
 {
+    const mapping *m = mapping_of(source);
     lx_error theirs = LX_ERROR_INIT;
     uint64_t before = map_ns, started = lx__clock_now();
     lx_status status = m->map(samples, w->inputs, w->outputs, w->worker, m->user, &theirs);
     map_ns = before + (lx__clock_now() - started); /* counts once what maps within this one took */
+    locate_failure(source, &theirs);
     return lx__source_pass_on(&theirs, status, "map", error);
 }
 
@@ -281,7 +296,6 @@ static void fill_zeros(const lx_source *source, const lx_target *outputs)
 /** Computes outputs of the first samples; lowers @p samples to those. */
 static lx_status map_block(lx_source *source, workspace *w, lx_samples *samples, lx_error *error)
 {
-    const mapping *m = mapping_of(source);
     uint8_t present = 1;
     lx_status status = LX_OK;
     bool one_by_one = has_missing_inputs(source);
@@ -293,7 +307,7 @@ static lx_status map_block(lx_source *source, workspace *w, lx_samples *samples,
     if (status != LX_OK || !present)
         return status;
     status = read_inputs(source, w, samples, error);
-    return status == LX_OK ? call_map(m, samples, w, error) : status;
+    return status == LX_OK ? call_map(source, samples, w, error) : status;
 }
 
 static lx_status fill_outputs(lx_source *source, workspace *w, const lx_samples *samples,
@@ -451,7 +465,15 @@ static void dispose(lx_source *source)
     lx__source_parts_dispose(source);
 }
 
+static const char *locate(const lx_source *source, size_t column, uint64_t *index, uint64_t *offset)
+{
+    const mapping *m = mapping_of(source);
+    size_t origin = column < m->passed_count ? m->passed[column] : m->inputs[0];
+    return lx__source_locate(part_of(source), origin, index, offset);
+}
+
 static const lx__source_class class = {.kind = "map",
+                                       .locate = locate,
                                        .fill_samples = fill_samples,
                                        .get_sizes = get_sizes,
                                        .fill_bytes = fill_bytes,

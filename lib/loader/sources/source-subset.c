@@ -112,6 +112,14 @@ static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *in
     return on_disk;
 }
 
+static const char *locate(const lx_source *source, size_t column, uint64_t *index, uint64_t *offset)
+{
+    const subset_source *self = (const subset_source *)source;
+    return lx__index_table_map(self->table, index, 1, NULL) == LX_OK
+               ? lx__source_locate(self->parts.parts[0], column, index, offset)
+               : NULL;
+}
+
 static int describe(const lx_source *source, json_t *object)
 {
     int failed = lx__source_parts_describe(source, object);
@@ -144,6 +152,7 @@ static const lx__source_class class = {.kind = "subset",
                                        .fill_bytes = fill_bytes,
                                        .may_be_missing = may_be_missing,
                                        .mark_present = mark_present,
+                                       .locate = locate,
                                        .describe = describe,
                                        .visit_datasets = lx__source_parts_visit,
                                        .read_ahead = read_ahead,

@@ -57,6 +57,12 @@ static lx_status mark_present(lx_source *source, size_t column, const uint64_t *
     return lx__source_mark_present(part, column, indices, count, present, error);
 }
 
+static const char *locate(const lx_source *source, size_t column, uint64_t *index, uint64_t *offset)
+{
+    const lx_source *part = part_of(source, &column);
+    return lx__source_locate(part, column, index, offset);
+}
+
 static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
 {
     return lx__source_parts_pin(source, sizeof(lx__parts_source), pinned, error);
@@ -92,6 +98,7 @@ static const lx__source_class class = {.kind = "zip",
                                        .fill_bytes = fill_bytes,
                                        .may_be_missing = may_be_missing,
                                        .mark_present = mark_present,
+                                       .locate = locate,
                                        .describe = lx__source_parts_describe,
                                        .visit_datasets = visit_datasets,
                                        .read_ahead = read_ahead,

@@ -102,7 +102,14 @@ static void dispose(lx_source *source)
     lx_dataset_close(((zrecord_source *)source)->dataset);
 }
 
+static const char *locate(const lx_source *source, size_t column, uint64_t *index, uint64_t *offset)
+{
+    (void)column, (void)index, (void)offset;
+    return lx_dataset_get_path(((const zrecord_source *)source)->dataset);
+}
+
 static const lx__source_class class = {.kind = "zrecord",
+                                       .locate = locate,
                                        .fill = fill,
                                        .get_sizes = get_sizes,
                                        .fill_bytes = fill_bytes,

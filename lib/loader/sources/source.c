@@ -157,6 +157,13 @@ lx_status lx__source_mark_present(lx_source *source, size_t column, const uint64
     return LX_OK;
 }
 
+const char *lx__source_locate(const lx_source *source, size_t column, uint64_t *index,
+                              uint64_t *offset)
+{
+    return source->class->locate != NULL ? source->class->locate(source, column, index, offset)
+                                         : NULL;
+}
+
 /* ---- saved states */
 
 json_t *lx__columns_to_json(const lx_source *source, size_t first)

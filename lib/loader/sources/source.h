@@ -62,6 +62,12 @@ typedef struct lx__source_class {
     lx_status (*mark_present)(lx_source *source, size_t column, const uint64_t *indices,
                               size_t count, uint8_t *present, lx_error *error);
 
+    /** Finds out where a value is stored: returns the path of its file or dataset, changes @p index
+     * to the index of the record there, and sets @p offset if the record has one. NULL if the class
+     * has no file. */
+    const char *(*locate)(const lx_source *source, size_t column, uint64_t *index,
+                          uint64_t *offset);
+
     /** Adds members to @p object that identify the data. Returns 0, or -1 when out of memory. */
     int (*describe)(const lx_source *source, json_t *object);
 
@@ -128,6 +134,11 @@ bool lx__source_may_be_missing(const lx_source *source, size_t column);
  * missing, otherwise to 1. */
 lx_status lx__source_mark_present(lx_source *source, size_t column, const uint64_t *indices,
                                   size_t count, uint8_t *present, lx_error *error);
+
+/** Finds out where a value is stored; see the function of the class. Returns NULL if it is not
+ * known. */
+const char *lx__source_locate(const lx_source *source, size_t column, uint64_t *index,
+                              uint64_t *offset);
 
 /** Whether values of a source may have to be read from a disk, so that lx__source_read_ahead() is
  * useful. */

@@ -2,6 +2,8 @@
 /* Columns computed from other columns: lib/loader/sources/source-map.c. */
 #include <loaderx/map.h>
 
+#include <sys/stat.h>
+
 #include "loader/sources/source-options.h"
 
 #include "../../sampler/orders.h"
@@ -449,6 +451,66 @@ START_TEST(failures_name_the_record)
 }
 END_TEST
 
+static lx_status refuse(const lx_samples *samples, const lx_column *inputs,
+                        const lx_target *outputs, void *worker, void *user, lx_error *error)
+{
+    (void)inputs, (void)outputs, (void)worker, (void)user;
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT, "a bad picture");
+    lx_error_locate(error, NULL, "data", samples->indices[0], LX_NONE);
+    return status;
+}
+
+/** A source of files in a folder, which are empty. */
+static lx_source *empty_files(const char *folder, const char *const *names, size_t count)
+{
+    static const lx_column_info data = {.name = "data", .dtype = LX_BYTES};
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    mkdir(folder, 0700);
+    for (size_t i = 0; i < count; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        fclose(fopen(path, "w"));
+    }
+    unit_ok(lx_source_open_files(folder, names, count, &data, &source, &error));
+    return source;
+}
+
+/* A subset of two folders, zipped with numbers. */
+START_TEST(failures_name_the_file)
+{
+    static const char *const names[] = {"x", "y", "z"}, *const input[] = {"data"};
+    static const uint64_t backwards[] = {4, 3, 2, 1, 0};
+    static const struct {
+        const char *path;
+        uint64_t record;
+    } right[] = {{"two/z", 2}, {"two/y", 1}, {"two/x", 0}, {"one/y", 1}, {"one/x", 0}};
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    struct numbers numbers = {.length = 5, .width = WIDTH};
+    lx_source *parts[] = {empty_files("one", names, 2), empty_files("two", names, 3)};
+    lx_source *both_folders, *subset, *map, *zipped[2] = {numbers_source(&numbers)};
+    lx_source_options options = {.map = refuse};
+    unit_ok(lx_source_new_concat(parts, 2, &both_folders, &error));
+    unit_ok(lx_source_new_subset(both_folders, backwards, 5, &zipped[1], &error));
+    unit_ok(lx_source_new_zip(zipped, NULL, 2, &subset, &error));
+    unit_ok(lx_source_new_map(subset, input, 1, &seen_column, 1, &options, &map, &error));
+    for (uint64_t i = 0; i < 5; i++) {
+        seen got;
+        const lx_target targets[] = {{NULL, 0}, {NULL, 0}, {&got, sizeof got}};
+        ck_assert_int_eq(lx_source_fill(map, &i, 1, targets, &error), LX_ERR_CORRUPT);
+        ck_assert_str_eq(error.path + strlen(error.path) - strlen(right[i].path), right[i].path);
+        ck_assert_uint_eq(error.record, right[i].record);
+        ck_assert_str_eq(error.field, "data");
+        lx_error_clear(&error);
+    }
+    lx_source *const all[] = {parts[0], parts[1], both_folders, zipped[0], zipped[1], subset, map};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        lx_source_unref(all[i]);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(states_distinguish_maps)
 {
     lx_error error = LX_ERROR_INIT;
@@ -547,5 +609,5 @@ END_TEST
 UNIT_MAIN("loader/sources/source-map", computes_columns, passes_places_on,
           passes_places_through_other_sources, reads_inputs_that_vary_in_size_or_are_missing,
           records_without_one_of_the_inputs_are_missing, bounds_the_memory_of_inputs,
-          damaged_inputs_follow_the_policy, failures_name_the_record, states_distinguish_maps,
-          rejects_invalid_arguments, survives_failing_allocations)
+          damaged_inputs_follow_the_policy, failures_name_the_record, failures_name_the_file,
+          states_distinguish_maps, rejects_invalid_arguments, survives_failing_allocations)
