@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tensors of JPEG images for training, compared with Pillow, OpenCV and torch's DataLoader.
+"""Tensors of JPEG images for training, compared with other packages.
 
     PYTHONPATH=... python3 tests/bench/bench-augment.py DIR [--json FILE]
 
@@ -7,7 +7,8 @@ DIR is created if necessary, and keeps the files of photos.py for the next run; 
 cases read the files from memory, decode them, cut a random part of .08 to 1 of the area, resize it
 to 224 x 224, mirror half of them, and normalize to float32, channels first, on two threads or
 processes. A case runs one epoch in its turn, and does nothing while the others run. OpenCV does not
-smooth while it shrinks, so it does less.
+smooth while it shrinks, so it does less; so does FFCV, which resizes with OpenCV. A package that is
+not installed is left out, with the reason.
 """
 
 import argparse
@@ -110,6 +111,65 @@ def by_loaderx(path, **more):
     return run
 
 
+class Encoded(data.Dataset):
+    """The files, each with the number 0, as FFCV's writer reads them."""
+
+    def __init__(self, paths):
+        self.paths = paths
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        return Image.open(self.paths[index]), 0
+
+
+def by_ffcv(folder, paths):
+    from ffcv.fields import IntField, RGBImageField
+    from ffcv.fields.rgb_image import RandomResizedCropRGBImageDecoder
+    from ffcv.loader import Loader, OrderOption
+    from ffcv.transforms import NormalizeImage, RandomHorizontalFlip, ToTensor, ToTorchImage
+    from ffcv.writer import DatasetWriter
+
+    path = os.path.join(folder, 'data.beton')
+    if not os.path.exists(path):
+        fields = {'image': RGBImageField(write_mode='jpg', jpeg_quality=90), 'label': IntField()}
+        DatasetWriter(path, fields, num_workers=1).from_indexed_dataset(Encoded(paths))
+    steps = [RandomResizedCropRGBImageDecoder((SIDE, SIDE)), RandomHorizontalFlip(),
+             NormalizeImage(np.float32(MEAN) * 255, np.float32(STD) * 255, np.float32),
+             ToTensor(), ToTorchImage(channels_last=False)]
+    loader = Loader(path, BATCH, num_workers=WORKERS, order=OrderOption.RANDOM, os_cache=True,
+                    drop_last=False, pipelines={'image': steps, 'label': None})
+
+    def run():
+        for _ in loader:
+            pass
+    return run
+
+
+def by_dali(paths):
+    from nvidia.dali import fn, pipeline_def, types
+    from nvidia.dali.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
+
+    @pipeline_def(batch_size=BATCH, num_threads=WORKERS, device_id=None, seed=1)
+    def pipeline():
+        files, _ = fn.readers.file(files=paths, random_shuffle=True, name='reader')
+        decoded = fn.decoders.image_random_crop(files, random_area=[0.08, 1],
+                                                random_aspect_ratio=[3 / 4, 4 / 3])
+        resized = fn.resize(decoded, size=[SIDE, SIDE])
+        return fn.crop_mirror_normalize(
+            resized, mirror=fn.random.coin_flip(), dtype=types.FLOAT, output_layout='CHW',
+            mean=[255 * number for number in MEAN], std=[255 * number for number in STD])
+
+    loader = DALIGenericIterator(pipeline(), ['image'], reader_name='reader', auto_reset=True,
+                                 last_batch_policy=LastBatchPolicy.PARTIAL)
+
+    def run():
+        for _ in loader:
+            pass
+    return run
+
+
 def make_dataset(folder, paths):
     path = os.path.join(folder, 'dataset')
     if not os.path.exists(path):
@@ -136,6 +196,12 @@ def main():
              Case('loaderx', by_loaderx(make_dataset(arguments.folder, paths)), count),
              Case('loaderx, out=torch',
                   by_loaderx(make_dataset(arguments.folder, paths), out='torch'), count)]
+    for name, make in (('DALI', lambda: by_dali(paths)),
+                       ('FFCV', lambda: by_ffcv(arguments.folder, paths))):
+        try:
+            cases.append(Case(name, make(), count))
+        except ImportError as error:
+            print(f'{name} is left out: {error}')
     report = new_report(arguments.rounds, arguments.folder, torch=torch.__version__,
                         pillow=Image.__version__, opencv=cv2.__version__)
     compare(report, f'epochs of {count} JPEG images of 500 x 400', cases, arguments.rounds)
