@@ -198,9 +198,9 @@ void bench_augment(bench_run *bench)
     lx_loader *middle = open_loader(part, false, LX_FLOAT32);
     double count = (double)files.count;
     const bench_case cases[] = {{"libjpeg-turbo, whole images", run_decoder, &files, count},
-                                {"random resized crop, mirror, float32", take_epoch, random, count},
-                                {"the same, uint8", take_epoch, bytes, count},
-                                {"resize to 256, middle, float32", take_epoch, middle, count}};
+                                {"loader, random resized crop, mirror, float32", take_epoch, random, count},
+                                {"loader, the same, uint8", take_epoch, bytes, count},
+                                {"loader, resize to 256, middle, float32", take_epoch, middle, count}};
     bench_compare(bench, "tensors of 224 x 224 from JPEGs in memory, on two threads", "image",
                   cases, 4);
     lx_loader_close(random);

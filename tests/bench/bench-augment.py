@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Tensors of JPEG images for training, compared with other packages.
 
-    PYTHONPATH=... python3 tests/bench/bench-augment.py DIR [--json FILE]
+    PYTHONPATH=... python3 tests/bench/bench-augment.py DIR [--bench PROGRAM] [--json FILE]
 
 DIR is created if necessary, and keeps the files of photos.py for the next run; a tmpfs is best. All
 cases read the files from memory, decode them, cut a random part of .08 to 1 of the area, resize it
 to 224 x 224, mirror half of them, and normalize to float32, channels first, on two threads or
 processes. A case runs one epoch in its turn, and does nothing while the others run. OpenCV does not
 smooth while it shrinks, so it does less; so does FFCV, which resizes with OpenCV. A package that is
-not installed is left out, with the reason.
+not installed is left out, with the reason. --bench names the program of `make bench`, of which
+`augment` is run on the same files: it compares the loader with libjpeg-turbo alone.
 """
 
 import argparse
+import json
 import math
 import os
 import random
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
 
 import cv2
 import numpy as np
@@ -178,9 +182,19 @@ def make_dataset(folder, paths):
     return path
 
 
+def measure_c(report, program, folder, rounds):
+    """Add what the benchmark of the C library finds."""
+    path = os.path.join(folder, 'augment.json')
+    subprocess.run([os.path.abspath(program), '--json', os.path.abspath(path), '--rounds',
+                    str(rounds), 'augment'], cwd=folder, check=True)
+    with open(path, encoding='utf-8') as file:
+        report['groups'] += json.load(file)['groups']
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     add_arguments(parser)
+    parser.add_argument('--bench', metavar='PROGRAM', help='the benchmarks of the C library')
     arguments = parser.parse_args()
     folder = os.path.join(arguments.folder, 'photos')
     if not os.path.exists(folder):
@@ -196,15 +210,21 @@ def main():
              Case('loaderx', by_loaderx(make_dataset(arguments.folder, paths)), count),
              Case('loaderx, out=torch',
                   by_loaderx(make_dataset(arguments.folder, paths), out='torch'), count)]
-    for name, make in (('DALI', lambda: by_dali(paths)),
-                       ('FFCV', lambda: by_ffcv(arguments.folder, paths))):
+    versions = {'torch': torch.__version__, 'pillow': Image.__version__,
+                'opencv': cv2.__version__}
+    for name, package, make in (
+            ('DALI', 'nvidia-dali-cuda120', lambda: by_dali(paths)),
+            ('FFCV', 'ffcv', lambda: by_ffcv(arguments.folder, paths))):
         try:
             cases.append(Case(name, make(), count))
+            versions[package] = metadata.version(package)
         except ImportError as error:
             print(f'{name} is left out: {error}')
-    report = new_report(arguments.rounds, arguments.folder, torch=torch.__version__,
-                        pillow=Image.__version__, opencv=cv2.__version__)
+    report = new_report(arguments.rounds, arguments.folder, **versions)
     compare(report, f'epochs of {count} JPEG images of 500 x 400', cases, arguments.rounds)
+    report['groups'][-1]['unit'] = 'image'
+    if arguments.bench:
+        measure_c(report, arguments.bench, arguments.folder, arguments.rounds)
     if arguments.json:
         write_report(report, arguments.json)
 

@@ -3,8 +3,8 @@
 
     python3 tests/bench/bench-page.py DIR
 
-DIR has the files that `make bench-c` and bench-peers.py write: performance-c.json,
-performance-disk.json, performance-peers.json. Beside them are written performance.md,
+DIR has the files that `make bench-c`, bench-peers.py and bench-augment.py write:
+performance-c.json, performance-disk.json, performance-peers.json, performance-images.json. Beside them are written performance.md,
 performance-c.svg and performance-peers.svg. A comparison in which loaderx is not ahead needs a
 remark that says what the other does; remarks.py has them.
 """
@@ -58,6 +58,23 @@ left if loaderx is slower.
 
 Make the numbers again with `python3 tests/bench/bench-peers.py --out DIR`, which takes about
 {peers_minutes} minutes; a DIR on a tmpfs is best, and `--original` names the folder of loaderx 2.8.
+
+## Images for training
+
+Each way decodes the same 256 photographs of 500 x 400 pixels, JPEG of quality 90, cuts random parts
+of .08 to 1 of the area, resizes them to 224 x 224, mirrors half of them, and normalizes to float32,
+channels first, on two threads or processes. All take turns in one process.
+
+{images}
+libjpeg-turbo alone decodes whole images, and does nothing else. loaderx decodes only the rows and
+blocks of the part that is wanted.
+
+{images_c}
+{images_versions}
+
+Make the numbers again with `python3 tests/bench/bench-augment.py DIR --bench tests/bench/bench
+--json DIR/performance-images.json`.
+
 Then `python3 tests/bench/bench-page.py DIR` makes this page of the files in DIR.
 '''
 
@@ -171,6 +188,24 @@ def make_remarks(groups):
     return '\n'.join(lines) + '\n'
 
 
+def compare_with_first(groups):
+    """Return a table of speeds relative to the first way."""
+    return make_table(groups, 'speed', lambda group, case:
+                      show_ratio(case.speed / group.cases[0].speed)) + make_remarks(groups)
+
+
+def compare_with_ours(groups):
+    """Return a table of how many times as fast loaderx is."""
+    return make_table(groups, 'loaderx is faster, times', lambda group, case:
+                      show_ratio(fastest(group.ours).speed / case.speed)
+                      if group.ours else '') + make_remarks(groups)
+
+
+def list_versions(*reports):
+    versions = {name: version for one in reports for name, version in one['versions'].items()}
+    return ', '.join(f'{name} {version}' for name, version in sorted(versions.items()))
+
+
 def describe_machine(reports):
     machine = reports[0]['machine']
     # `make bench-c` measures the disk directly after memory: that load is its own.
@@ -250,23 +285,22 @@ def main():
         sys.exit('usage: bench-page.py DIR')
     folder = sys.argv[1]
     reports = memory, disk, peers = [read_report(folder, name) for name in ('c', 'disk', 'peers')]
+    images = read_report(folder, 'images')
     c_groups = groups_of_c(memory, disk)
     peer_groups = groups_of(peers, lambda name: name == 'loaderx')
-    c_table = make_table(c_groups, 'speed', lambda group, case:
-                         show_ratio(case.speed / group.cases[0].speed))
-    peer_table = make_table(peer_groups, 'loaderx is faster, times', lambda group, case:
-                            show_ratio(fastest(group.ours).speed / case.speed)
-                            if group.ours else '')
+    image_groups = groups_of(images, lambda name: name.startswith('loader'))
     missing = ''.join(f'- {name}: {reason}\n' for name, reason in peers['missing'].items())
     page = PAGE.format(
         rounds=min(report['rounds'] for report in reports), machine=describe_machine(reports),
-        c=c_table + make_remarks(c_groups), peers=peer_table + make_remarks(peer_groups),
+        c=compare_with_first(c_groups), peers=compare_with_ours(peer_groups),
+        images=compare_with_ours(image_groups[:1]), images_c=compare_with_first(image_groups[1:]),
+        images_versions=fill(f'Sources: {images["commit"]}; the load at the start was '
+                             f'{images["machine"]["load"]:.1f}. Versions: '
+                             f'{list_versions(images)}.'),
         c_minutes=round((memory['seconds'] + disk['seconds']) / 60),
         peers_minutes=round(peers['seconds'] / 60),
         missing=f'Not measured:\n\n{missing}\n' if missing else '',
-        versions=fill('Versions: ' + ', '.join(
-            f'{name} {version}' for name, version in sorted(
-                {**memory['versions'], **peers['versions']}.items())) + '.'))
+        versions=fill(f'Versions: {list_versions(memory, peers)}.'))
     for name, text in (('.md', page), ('-c.svg', make_plot(list(plot_c(c_groups)))),
                        ('-peers.svg', make_plot(list(plot_peers(peer_groups))))):
         with open(os.path.join(folder, 'performance' + name), 'w', encoding='utf-8') as file:
