@@ -47,7 +47,7 @@ class GaussianBlur(Step):
 class RandomErasing(Step):
     """Replace a random part of the tensor, as torchvision's RandomErasing does.
 
-    It must be the last step, after `Normalize`; only another `RandomErasing` can follow.
+    It must be the last step, also after `Normalize`; only another `RandomErasing` can follow.
 
     Parameters
     ----------
