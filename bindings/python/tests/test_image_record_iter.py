@@ -451,7 +451,7 @@ def test_labels_of_a_list(packed, tmp_path):
     ({'mirror': True, 'rand_mirror': True}, 'mirror and rand_mirror are mutually exclusive'),
     ({'rand_crop': True, 'random_resized_crop': True}, 'rand_crop and random_resized_crop'),
     ({'max_aspect_ratio': 0.5}, 'max_aspect_ratio requires random_resized_crop'),
-    ({'random_resized_crop': True, 'min_random_area': 0}, 'area'),
+    ({'random_resized_crop': True, 'min_random_area': 0}, '^min_random_area and max_random_area'),
     ({'rotate': 30}, 'rotate=30 is not supported: use max_rotate_angle'),
     ({'fill_value': 0}, 'fill_value requires pad or max_rotate_angle'),
     ({'data_shape': (1, 17, 19), 'saturation': 0.1}, 'saturation has no effect with grey'),

@@ -117,8 +117,12 @@ class Augmentation(NamedTuple):
         most = number('max_aspect_ratio', self.max_aspect_ratio)
         ratio = (1 - most, 1 + most) if self.min_aspect_ratio is None else (
             self.min_aspect_ratio, most)
-        return RandomResizedCrop((height, width), (self.min_random_area, self.max_random_area),
-                                 ratio)
+        area = (number('min_random_area', self.min_random_area),
+                number('max_random_area', self.max_random_area))
+        if not 0 < area[0] <= area[1] <= 1:
+            raise ValueError('min_random_area and max_random_area must be a range in (0, 1], not '
+                             f'{area}')
+        return RandomResizedCrop((height, width), area, ratio)
 
     def _make_jitters(self, channels: int) -> List[Step]:
         if channels == 1 and (self.saturation or self.pca_noise):

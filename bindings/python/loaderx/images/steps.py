@@ -165,6 +165,8 @@ class RandomResizedCrop(Step):
         self._arguments = size, scale, ratio, interpolation
         self._size = _size(size)
         self._scale, self._ratio = _range('scale', scale), _range('ratio', ratio)
+        if not 0 < self._scale[0] <= self._scale[1] <= 1:
+            raise ValueError(f'scale must be a range in (0, 1], not {scale!r}')
         self._filter = _filter(interpolation)
 
     def _add(self, transform: Transform) -> None:
