@@ -7,6 +7,7 @@
 #include "command.h"
 #include "dataset.h"
 #include "failure.h"
+#include "image-sample.h"
 #include "report.h"
 #include "speed.h"
 #include "table.h"
@@ -36,6 +37,7 @@ typedef struct statement {
     lx_storage_stats totals;
     lx_field_stats *fields; /**< In the order of the schema. */
     double *speeds;         /**< Bytes per second, in the same order; 0 if not measured. */
+    image_sample *images;   /**< In the same order; all zero for fields without images. */
     lx_chunk_stats *chunks; /**< @ref chunk_count elements, if they are shown. */
     size_t chunk_count;
     uint64_t bytes;                 /**< Bytes of all values, decompressed. */
@@ -77,15 +79,16 @@ static json_t *number_or_null(uint64_t number)
     return number != 0 ? report_number(number) : json_null();
 }
 
-static json_t *field_json(const lx_field *field, const lx_field_stats *sums, double speed)
+static json_t *field_json(const lx_field *field, const lx_field_stats *sums, double speed,
+                          const image_sample *images)
 {
     json_t *shape = json_array();
     for (size_t i = 0; i < field->ndim; i++)
         json_array_append_new(shape, field->shape[i] == LX_NONE ? json_null()
                                                                 : report_number(field->shape[i]));
     return json_pack(
-        "{s:s, s:s, s:o, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-        field->name, "dtype", lx_dtype_get_name(field->dtype), "shape", shape, "compress",
+        "{s:s, s:s, s:o, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "name", field->name, "dtype", lx_dtype_get_name(field->dtype), "shape", shape, "compress",
         report_compression(field->compression), "level", number_or_null((uint64_t)field->level),
         "dictionary_bytes", number_or_null(sums->dictionary_bytes), "align", (int)field->align,
         "present", report_number(sums->present), "missing", report_number(sums->missing), "inline",
@@ -93,7 +96,7 @@ static json_t *field_json(const lx_field *field, const lx_field_stats *sums, dou
         "compressed", report_number(sums->compressed), "bytes", report_number(sums->logical_bytes),
         "stored_bytes", report_number(sums->stored_bytes), "ratio",
         ratio_or_null(sums->logical_bytes, sums->stored_bytes), "bytes_per_second",
-        number_or_null((uint64_t)speed));
+        number_or_null((uint64_t)speed), "images", image_sample_json(images));
 }
 
 static json_t *chunks_json(const statement *s)
@@ -117,8 +120,8 @@ static lx_status print_json(const statement *s, lx_error *error)
     const lx_storage_stats *t = &s->totals;
     json_t *fields = json_array();
     for (size_t i = 0; i < lx_schema_get_field_count(s->schema); i++)
-        json_array_append_new(
-            fields, field_json(lx_schema_get_field(s->schema, i), &s->fields[i], s->speeds[i]));
+        json_array_append_new(fields, field_json(lx_schema_get_field(s->schema, i), &s->fields[i],
+                                                 s->speeds[i], &s->images[i]));
     return report_print(
         json_pack(
             "{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
@@ -269,6 +272,9 @@ static lx_status print_text(const statement *s, lx_error *error)
     lx_status status = print_fields(s, error);
     putchar('\n');
     print_totals(s);
+    for (size_t i = 0; i < count; i++)
+        image_sample_print(&s->images[i], lx_schema_get_field(s->schema, i)->name,
+                           s->totals.length);
     if (lx_card_get_count(s->card) != 0)
         putchar('\n');
     report_card(s->card);
@@ -305,13 +311,17 @@ static lx_status collect(statement *s, lx_error *error)
     size_t count = lx_schema_get_field_count(s->schema);
     s->fields = calloc(count, sizeof *s->fields);
     s->speeds = calloc(count, sizeof *s->speeds);
-    if (s->fields == NULL || s->speeds == NULL)
+    s->images = calloc(count, sizeof *s->images);
+    if (s->fields == NULL || s->speeds == NULL || s->images == NULL)
         return fail_memory(error, "statistics");
     status = lx_dataset_stat(s->dataset, &s->totals, s->fields, error);
     if (status == LX_OK && (s->json || s->show_chunks))
         status = collect_chunks(s, error);
     for (size_t i = 0; s->show_speed && status == LX_OK && i < count; i++)
         status = speed_measure(s->dataset, i, &s->speeds[i], error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        if (lx_schema_get_field(s->schema, i)->dtype == LX_IMAGE)
+            status = image_sample_take(s->dataset, i, &s->images[i], error);
     dataset_advise_repair(error);
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         s->bytes += s->fields[i].logical_bytes;
@@ -334,6 +344,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
         status = s.json ? print_json(&s, error) : print_text(&s, error);
     free(s.fields);
     free(s.speeds);
+    free(s.images);
     free(s.chunks);
     lx_card_free(s.card);
     lx_dataset_close(s.dataset);
@@ -345,7 +356,9 @@ const command stat_command = {.name = "stat",
                               .summary = "print the length, fields, chunks and sizes of a dataset",
                               .options = options,
                               .option_count = sizeof options / sizeof *options,
-                              .notes = "Reads all tables and, for --speed, some records.\n",
+                              .notes =
+                                  "Reads all tables, a sample of the images and, for --speed,\n"
+                                  "some records.\n",
                               .examples = "  loaderx stat fashion\n"
                                           "  loaderx stat fashion --chunks\n"
                                           "  loaderx stat fashion --json | jq .length\n",

@@ -33,7 +33,7 @@ static lx_status new_worker(void *user, void **worker, lx_error *error)
     lx__picture *picture = lx__alloc_array(1, sizeof *picture);
     if (picture == NULL)
         return lx__fail_memory(error, "an image");
-    lx_status status = lx__picture_init(picture, self->transform.channels, error);
+    lx_status status = lx__picture_init(picture, self->transform.tensor.channels, error);
     if (status == LX_OK) {
         *worker = picture;
     } else {
@@ -53,12 +53,14 @@ static void free_worker(void *worker, void *user)
 static lx_status make_tensor(const images *self, lx__picture *picture, const uint64_t key[2],
                              const void *bytes, size_t size, void *out, lx_error *error)
 {
+    lx__exposure exposure;
+    bool exposed = lx__transform_expose(&self->transform, key, &exposure);
     lx_status status = lx__picture_open(picture, bytes, size, error);
     if (status == LX_OK)
         status = lx__transform_run(&self->transform, key, picture, error);
     if (status == LX_OK)
-        status = lx_image_tensorizer_convert(self->tensorizer, &picture->pixels, picture->mirrored,
-                                             out, self->size, error);
+        status = lx__tensorizer_convert(self->tensorizer, &picture->pixels, picture->mirrored,
+                                        exposed ? &exposure : NULL, out, self->size, error);
     for (size_t i = 0; status == LX_OK && i < picture->erasure_count; i++)
         lx__tensorizer_fill(self->tensorizer, picture->width, picture->height,
                             &picture->erasures[i].part, picture->erasures[i].values, out);
@@ -120,15 +122,20 @@ static lx_status get_shape(const lx_image_transform *transform, uint64_t shape[3
                            lx_error *error)
 {
     uint32_t width, height;
+    const lx__tensor_spec *tensor = &transform->tensor;
     if (!lx__transform_get_size(transform, &width, &height))
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the transform gives images different sizes: end it with a crop, or with a "
                        "resize to a width and a height");
-    bool first = transform->layout == LX_IMAGE_CHW;
-    shape[0] = first ? transform->channels : height;
+    if (tensor->mean_image != NULL && (tensor->width != width || tensor->height != height))
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the mean image has %u x %u pixels, and the tensors %u x %u", tensor->width,
+                       tensor->height, width, height);
+    bool first = tensor->layout == LX_IMAGE_CHW;
+    shape[0] = first ? tensor->channels : height;
     shape[1] = first ? height : width;
-    shape[2] = first ? width : transform->channels;
-    *size = (size_t)(shape[0] * shape[1] * shape[2]) * lx_dtype_get_size(transform->dtype);
+    shape[2] = first ? width : tensor->channels;
+    *size = (size_t)(shape[0] * shape[1] * shape[2]) * lx_dtype_get_size(tensor->dtype);
     return LX_OK;
 }
 
@@ -139,10 +146,10 @@ static lx_status new_images(const lx_image_transform *transform, size_t size, im
     if (self == NULL)
         return lx__fail_memory(error, "a source of images");
     self->transform = *transform;
+    self->transform.mean_image = NULL; /* the tensorizer has a copy */
+    self->transform.tensor.mean_image = NULL;
     self->size = size;
-    lx_status status = lx_image_tensorizer_new(
-        transform->dtype, transform->layout, transform->channels, transform->divisor,
-        transform->mean, transform->std, &self->tensorizer, error);
+    lx_status status = lx__tensorizer_new(&transform->tensor, &self->tensorizer, error);
     if (status == LX_OK)
         *made = self;
     else
@@ -151,9 +158,10 @@ static lx_status new_images(const lx_image_transform *transform, size_t size, im
 }
 
 /** Sets the functions of the map, and its identity. */
-static lx_status set_options(lx_source_options *options, images *self, lx_error *error)
+static lx_status set_options(lx_source_options *options, const lx_image_transform *transform,
+                             images *self, lx_error *error)
 {
-    json_t *json = lx__transform_to_json(&self->transform);
+    json_t *json = lx__transform_to_json(transform);
     char *identity = json != NULL ? lx__json_text(json, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     json_decref(json);
     lx_status status = identity != NULL ? lx_source_options_set_identity(options, identity, error)
@@ -187,10 +195,10 @@ lx_status lx_source_new_images(lx_source *part, const char *column,
     if (status == LX_OK)
         status = new_images(transform, size, &self, error);
     if (status == LX_OK)
-        status = set_options(options, self, error);
+        status = set_options(options, transform, self, error);
     if (status == LX_OK) {
         const lx_column_info info = {
-            .name = column, .dtype = transform->dtype, .ndim = 3, .shape = shape};
+            .name = column, .dtype = transform->tensor.dtype, .ndim = 3, .shape = shape};
         status = lx_source_new_map(part, &column, 1, &info, 1, options, source, error);
     }
     lx_source_options_free(options);

@@ -155,18 +155,34 @@ static void take_epoch(void *context)
         must_be_ok(status, &error);
 }
 
-static lx_loader *open_loader(lx_source *part, bool random, lx_dtype dtype)
+enum chain { MIDDLE, CROP, CONTRASTIVE };
+
+/** Adds the steps of SimCLR that follow the crop and the mirror. All images are blurred,
+ * not every second one. */
+static void add_contrastive(lx_image_transform *transform)
+{
+    static const double factors[] = {0.2, 1.8}, turn[] = {-0.2, 0.2};
+    must_be_ok(
+        lx_image_transform_add_color_jitter(transform, factors, factors, factors, turn, &error),
+        &error);
+    must_be_ok(lx_image_transform_add_grey(transform, 0.2, &error), &error);
+    must_be_ok(lx_image_transform_add_blur(transform, 23, 23, NULL, &error), &error);
+}
+
+static lx_loader *open_loader(lx_source *part, enum chain chain, lx_dtype dtype)
 {
     static const float mean[] = {0.485f, 0.456f, 0.406f}, std[] = {0.229f, 0.224f, 0.225f};
     lx_image_transform *transform = lx_image_transform_new();
     lx_loader_options *options = lx_loader_options_new();
     lx_source *source;
     lx_loader *loader;
-    if (random) {
+    if (chain != MIDDLE) {
         must_be_ok(lx_image_transform_add_random_resized_crop(transform, SIDE, SIDE, NULL, NULL,
                                                               LX_IMAGE_BILINEAR, &error),
                    &error);
         must_be_ok(lx_image_transform_add_mirror(transform, 0.5, &error), &error);
+        if (chain == CONTRASTIVE)
+            add_contrastive(transform);
     } else {
         must_be_ok(lx_image_transform_add_resize_shorter(transform, 256, LX_IMAGE_BILINEAR, &error),
                    &error);
@@ -193,18 +209,22 @@ void bench_augment(bench_run *bench)
     album files;
     read_album(&files);
     lx_source *part = open_album(&files);
-    lx_loader *random = open_loader(part, true, LX_FLOAT32);
-    lx_loader *bytes = open_loader(part, true, LX_UINT8);
-    lx_loader *middle = open_loader(part, false, LX_FLOAT32);
+    lx_loader *random = open_loader(part, CROP, LX_FLOAT32);
+    lx_loader *bytes = open_loader(part, CROP, LX_UINT8);
+    lx_loader *colours = open_loader(part, CONTRASTIVE, LX_FLOAT32);
+    lx_loader *middle = open_loader(part, MIDDLE, LX_FLOAT32);
     double count = (double)files.count;
-    const bench_case cases[] = {{"libjpeg-turbo, whole images", run_decoder, &files, count},
-                                {"loader, random resized crop, mirror, float32", take_epoch, random, count},
-                                {"loader, the same, uint8", take_epoch, bytes, count},
-                                {"loader, resize to 256, middle, float32", take_epoch, middle, count}};
+    const bench_case cases[] = {
+        {"libjpeg-turbo, whole images", run_decoder, &files, count},
+        {"loader, random resized crop, mirror, float32", take_epoch, random, count},
+        {"loader, the same, uint8", take_epoch, bytes, count},
+        {"loader, crop, colours, blur, float32", take_epoch, colours, count},
+        {"loader, resize to 256, middle, float32", take_epoch, middle, count}};
     bench_compare(bench, "tensors of 224 x 224 from JPEGs in memory, on two threads", "image",
-                  cases, 4);
+                  cases, 5);
     lx_loader_close(random);
     lx_loader_close(bytes);
+    lx_loader_close(colours);
     lx_loader_close(middle);
     lx_source_unref(part);
     for (size_t i = 0; i < files.count; i++)

@@ -147,7 +147,7 @@ static void change(const uint8_t *file, size_t size, struct input *input, bool g
     lx_image_transform_set_grey(transform, grey);
     for (int i = 0; i < 4; i++)
         add_step(transform, input_byte(input));
-    lx_status status = lx__picture_init(&picture, transform->channels, &error);
+    lx_status status = lx__picture_init(&picture, transform->tensor.channels, &error);
     if (status == LX_OK) {
         lx_image_decoder_set_max_pixels(picture.decoder, PIXELS);
         status = lx__picture_open(&picture, file, size, &error);

@@ -2,10 +2,14 @@
 """loaderx stat: the report as text and as JSON."""
 
 import re
+import subprocess
 
 import numpy as np
+import pytest
 
 from arrays import values, write_idx
+from conftest import BUILD
+from test_pack import IMAGES, png
 
 
 def test_json(loaderx, images):
@@ -16,7 +20,7 @@ def test_json(loaderx, images):
                     'level': None, 'dictionary_bytes': None, 'bytes_per_second': None,
                     'align': 4, 'present': 20, 'missing': 0, 'inline': 0,
                     'inline_bytes': 0, 'compressed': 0,
-                    'bytes': 240, 'stored_bytes': 240, 'ratio': 1.0}
+                    'bytes': 240, 'stored_bytes': 240, 'ratio': 1.0, 'images': None}
     assert label['shape'] == [] and label['inline'] == 20 and label['ratio'] is None
     assert got['path'] == 'images' and got['length'] == 20 and got['sealed'] is False
     assert got['bytes'] == 260 and got['payloads'] == 20
@@ -122,3 +126,33 @@ def test_values_that_vary_are_empty_or_missing(loaderx, varied):
     assert number['inline_bytes'] == number['bytes'] > 0 == number['stored_bytes']
     assert text['inline'] == 1 and text['inline_bytes'] <= 8
     assert ' varies ' in loaderx.text('stat', 'varied')
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_images(loaderx, folder):
+    grey = bytes.fromhex('89504e470d0a1a0a0000000d494844520000000100000001080000000'
+                         '03a7e9b550000000a49444154789c6338010000ca00c9')
+    (folder / 'photos').mkdir()
+    for i in range(100):
+        (folder / 'photos' / f'{i:02}.png').write_bytes(png(i, 4 + i % 3, 3 + i % 5))
+    (folder / 'photos' / '00.png').write_bytes(grey)
+    loaderx.text('pack', 'photos', 'album')
+    found = next(field for field in loaderx.json('stat', 'album')['fields']
+                 if field['dtype'] == 'image')
+    assert found['images'] == {'sampled': 64, 'images': 64, 'formats': {'png': 64},
+                               'modes': {'L': 1, 'RGB': 63}, 'width': [1, 6], 'height': [1, 7]}
+    assert ('\nimages       image: 64 in a sample of 64 of 100 records; 64 png; 1 L, 63 RGB; '
+            '1 to 6 pixels wide, 1 to 7 high\n') in loaderx.text('stat', 'album')
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_bad_images_are_counted(loaderx, folder):
+    """A missing value, and one whose header is damaged."""
+    subprocess.run([BUILD / 'tests' / 'tools' / 'make-dataset', 'typed', 'types'], cwd=folder,
+                   check=True, timeout=60)
+    field = next(field for field in loaderx.json('stat', 'typed')['fields']
+                 if field['dtype'] == 'image')
+    assert field['images'] == {'sampled': 2, 'images': 0, 'formats': {}, 'modes': {},
+                               'width': None, 'height': None}
+    line = '\nimages       image: 0 in a sample of 2 of 2 records\n'
+    assert line in loaderx.text('stat', 'typed')

@@ -193,7 +193,7 @@ def test_feeds_torch(photos):
     (lambda path: images.ImageDataset(path, [images.Flip(2), images.CenterCrop(3)]),
      'probability of 2'),
     (lambda path: images.ImageDataset(path, [images.RandomResizedCrop(8, scale=(0.5, 0.1))]),
-     'area'),
+     'scale must be'),
     (lambda path: images.ImageDataset(path, TRAIN[::-1]), 'last step'),
     (lambda path: images.ImageDataset(path, TRAIN, mode='L'), 'Normalize has 3 numbers'),
     (lambda path: images.ImageDataset(path, TRAIN, layout='WHC'), 'layout must be'),

@@ -312,6 +312,68 @@ LX_API lx_status lx_image_transform_set_tensor(lx_image_transform *transform, lx
                                                lx_error *error);
 
 /**
+ * Sets how pixels become elements of a tensor, as lx_image_tensorizer_new_scaled() describes. With
+ * one channel, the first number of @p mean and @p factor counts.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  dtype      The dtype of the elements.
+ * @param[in]  layout     The order of the elements.
+ * @param[in]  mean       Three numbers to subtract; NULL for 0.
+ * @param[in]  factor     Three numbers to multiply by after that; NULL for 1.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @return Any status that lx_image_tensorizer_new_scaled() returns.
+ */
+LX_API lx_status lx_image_transform_set_scaled_tensor(lx_image_transform *transform, lx_dtype dtype,
+                                                      lx_image_layout layout, const float mean[3],
+                                                      const float factor[3], lx_error *error);
+
+/**
+ * Subtracts an image instead of three numbers, as lx_image_tensorizer_new_mean_image() describes.
+ * The dtype, the layout and the factors are those of lx_image_transform_set_scaled_tensor(), which
+ * must be called before, and which removes the mean image.
+ *
+ * A saved state of a loader includes a checksum of the mean image.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  channels   The channels of @p mean: 1 or 3. lx_source_new_images() refuses a mean
+ *                        image whose shape is not that of the tensors.
+ * @param[in]  width      The width: from 1 to #LX_IMAGE_SIDE_MAX.
+ * @param[in]  height     The height, likewise.
+ * @param[in]  mean       The mean image, in the layout of the tensors; the call copies it.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The mean image was set.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL, the transform does not multiply, or as
+ *                          lx_image_tensorizer_new_mean_image().
+ * @retval LX_ERR_NOMEM     Out of memory.
+ */
+LX_API lx_status lx_image_transform_set_mean_image(lx_image_transform *transform, uint32_t channels,
+                                                   uint32_t width, uint32_t height,
+                                                   const float *mean, lx_error *error);
+
+/**
+ * Multiplies the elements of each tensor by a random number, and adds another one: MXNet's
+ * max_random_contrast and max_random_illumination. Elements become
+ * `(x - mean) * (factor * gain) + factor * light`, with a gain in [1 - contrast, 1 + contrast] and
+ * a light in [-light, light]; both are uniform.
+ *
+ * The other numbers are those of lx_image_transform_set_scaled_tensor(), which must be called
+ * before, and which sets contrast and light to 0. A float that becomes too large is infinite.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  contrast   How much the gain differs from 1, at most: from 0 to 1000000.
+ * @param[in]  light      How much is added or subtracted, at most: from 0 to 1000000.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The exposure was set.
+ * @retval LX_ERR_ARGUMENT  A number is out of range, a factor becomes infinite, the transform does
+ *                          not multiply, or it is NULL.
+ */
+LX_API lx_status lx_image_transform_set_exposure(lx_image_transform *transform, double contrast,
+                                                 double light, lx_error *error);
+
+/**
  * Creates a source in which a column of encoded images is replaced by tensors. The other columns
  * stay, and come first.
  *
@@ -329,7 +391,8 @@ LX_API lx_status lx_image_transform_set_tensor(lx_image_transform *transform, lx
  * @retval LX_OK             The source was created.
  * @retval LX_ERR_NOT_FOUND  @p part has no such column.
  * @retval LX_ERR_ARGUMENT   The column has another dtype, the transform gives images
- *                           different sizes, or a pointer is NULL.
+ *                           different sizes, the mean image has another shape than the tensors, or
+ *                           a pointer is NULL.
  * @retval LX_ERR_NOMEM      Out of memory.
  */
 LX_API lx_status lx_source_new_images(lx_source *part, const char *column,

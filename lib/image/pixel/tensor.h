@@ -12,6 +12,38 @@
  * value becomes the end of the range: that of float16. */
 #define LX__TENSOR_VALUE_MAX 65504.0f
 
+/** What a tensorizer does. */
+typedef struct lx__tensor_spec {
+    lx_dtype dtype;
+    lx_image_layout layout;
+    uint32_t channels;
+    bool multiplies; /**< As lx_image_tensorizer_new_scaled(), not as lx_image_tensorizer_new(). */
+    float divisor;   /**< 1 if it multiplies. */
+    float mean[3], scale[3]; /**< The numbers to divide by or to multiply by. */
+
+    /** An image to subtract instead of the means, of this size, in the layout; or NULL. */
+    const float *mean_image;
+    uint32_t width, height, mean_channels;
+} lx__tensor_spec;
+
+/** Creates a tensorizer. Returns any status of lx_image_tensorizer_new_mean_image(). */
+lx_status lx__tensorizer_new(const lx__tensor_spec *spec, lx_image_tensorizer **tensorizer,
+                             lx_error *error);
+
+/** Returns the CRC-32C of the mean image, as float32 of little-endian machines. */
+uint32_t lx__tensor_spec_get_checksum(const lx__tensor_spec *spec);
+
+/** A change of the elements of one tensor: (x - mean) * (factor * gain) + factor * light. */
+typedef struct lx__exposure {
+    float gain, light;
+} lx__exposure;
+
+/** Converts an image as lx_image_tensorizer_convert() does, with an exposure if the tensorizer
+ * multiplies; NULL for none. */
+lx_status lx__tensorizer_convert(const lx_image_tensorizer *tensorizer, const lx_image *image,
+                                 bool mirror, const lx__exposure *exposure, void *out, size_t size,
+                                 lx_error *error);
+
 /**
  * Replaces a part of a tensor.
  *

@@ -10,18 +10,18 @@
 
 #include <loaderx/image/transform.h>
 
+#include "image/pixel/tensor.h"
 #include "image/transform/picture.h"
 #include "image/transform/step.h"
 
 struct lx_image_transform {
     uint64_t seed;
-    uint32_t channels;
     lx_image_convention convention;
     lx__step steps[LX_MAX_IMAGE_STEPS];
     size_t step_count;
-    lx_dtype dtype;
-    lx_image_layout layout;
-    float divisor, mean[3], std[3];
+    lx__tensor_spec tensor;
+    float *mean_image; /**< Owns that of the tensor. */
+    double contrast, light;
 };
 
 /** Adds a step; fails if @p transform is NULL. */
@@ -30,6 +30,10 @@ lx_status lx__transform_add(lx_image_transform *transform, const lx__step *step,
 /** Applies the steps to an open picture, and decodes it. @p key is that of the sample. */
 lx_status lx__transform_run(const lx_image_transform *transform, const uint64_t key[2],
                             lx__picture *picture, lx_error *error);
+
+/** Draws the exposure of a sample; returns false if there is none. */
+bool lx__transform_expose(const lx_image_transform *transform, const uint64_t key[2],
+                          lx__exposure *exposure);
 
 /** Finds the size of every picture after the steps; returns false if they differ. */
 bool lx__transform_get_size(const lx_image_transform *transform, uint32_t *width, uint32_t *height);

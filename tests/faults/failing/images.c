@@ -167,9 +167,62 @@ static void make_tensors(struct run *run)
     lx_image_transform_free(transform);
 }
 
+/* The mean image has 99 everywhere. */
+static void subtract_mean(struct run *run)
+{
+    static const float factor[] = {2, 2, 2};
+    const uint64_t index = 1;
+    float mean[12], tensor[12];
+    lx_source *part = open_images(run), *source = NULL;
+    lx_image_transform *made = NULL;
+    lx_error *error = &run->error;
+    for (int i = 0; i < 12; i++)
+        mean[i] = 99;
+    if (part != NULL && TRY_NEW(run, made, lx_image_transform_new()) &&
+        TRY(run, lx_image_transform_add_resize(made, 2, 2, LX_IMAGE_BOX, error)) &&
+        TRY(run, lx_image_transform_set_scaled_tensor(made, LX_FLOAT32, LX_IMAGE_CHW, NULL, factor,
+                                                      error)) &&
+        TRY(run, lx_image_transform_set_mean_image(made, 3, 2, 2, mean, error)) &&
+        TRY(run, lx_image_transform_set_exposure(made, 0.001, 0.001, error)) &&
+        TRY(run, lx_source_new_images(part, "image", made, &source, error)) &&
+        TRY(run, lx_source_fill(source, &index, 1, &(lx_target){tensor, sizeof tensor}, error)))
+        for (int i = 0; i < 12; i++)
+            if (tensor[i] < 201 || tensor[i] > 203)
+                run_fail(run, "element %d is %g", i, (double)tensor[i]);
+    lx_source_unref(source);
+    lx_source_unref(part);
+    lx_image_transform_free(made);
+}
+
+/** Converts an image of one pixel. */
+static void convert_pixel(struct run *run, lx_image_tensorizer *tensorizer)
+{
+    uint8_t byte = 200, out = 0;
+    const lx_image image = {&byte, 1, 1, 1, 1};
+    if (TRY(run, lx_image_tensorizer_convert(tensorizer, &image, false, &out, 1, &run->error)) &&
+        out != 50)
+        run_fail(run, "the element is %d", out);
+}
+
+static void convert_scaled(struct run *run)
+{
+    static const float mean = 100, factor = 0.5f;
+    lx_image_tensorizer *tensorizer = NULL;
+    if (TRY(run, lx_image_tensorizer_new_scaled(LX_UINT8, LX_IMAGE_CHW, 1, &mean, &factor,
+                                                &tensorizer, &run->error)))
+        convert_pixel(run, tensorizer);
+    lx_image_tensorizer_free(tensorizer);
+    if (TRY(run, lx_image_tensorizer_new_mean_image(LX_UINT8, LX_IMAGE_CHW, 1, 1, 1, &mean, &factor,
+                                                    &tensorizer, &run->error)))
+        convert_pixel(run, tensorizer);
+    lx_image_tensorizer_free(tensorizer);
+}
+
 const struct scenario image_scenarios[] = {
     {"images", NULL, false, decode_all},
     {"image-encoding", NULL, false, encode_all},
     {"image-tensors", NULL, false, make_tensors},
+    {"image-means", NULL, false, subtract_mean},
+    {"image-scaling", NULL, false, convert_scaled},
     {NULL, NULL, false, NULL},
 };

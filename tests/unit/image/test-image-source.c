@@ -318,6 +318,106 @@ START_TEST(states_distinguish_transforms)
 }
 END_TEST
 
+/** Returns a transform to grey tensors of 4 x 2 elements, of which a mean image is subtracted. */
+static lx_image_transform *mean_transform(const float mean_image[8], const float *factor)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_image_transform *transform = lx_image_transform_new();
+    lx_image_transform_set_grey(transform, true);
+    unit_ok(lx_image_transform_add_resize(transform, 4, 2, LX_IMAGE_BILINEAR, &error));
+    unit_ok(lx_image_transform_set_scaled_tensor(transform, LX_FLOAT32, LX_IMAGE_CHW, NULL, factor,
+                                                 &error));
+    if (mean_image != NULL)
+        unit_ok(lx_image_transform_set_mean_image(transform, 1, 4, 2, mean_image, &error));
+    return transform;
+}
+
+static void read_tensor(lx_source *source, void *tensor, size_t size)
+{
+    lx_error error = LX_ERROR_INIT;
+    const uint64_t index = 0;
+    uint64_t label;
+    const lx_target targets[] = {{&label, sizeof label}, {tensor, size}};
+    unit_ok(lx_source_fill(source, &index, 1, targets, &error));
+}
+
+/* The transform is gone when the source is read. */
+START_TEST(a_mean_image_is_subtracted)
+{
+    const float mean_image[] = {0, 1, 2, 3, 4, 5, 6, 250}, two[] = {2, 2, 2};
+    struct album album = make_album(1);
+    lx_image_transform *one = mean_transform(mean_image, two), *other = mean_transform(NULL, two);
+    lx_source *source = images_of(&album, one), *raw = images_of(&album, other);
+    float tensor[8], pixels[8];
+    lx_image_transform_free(one);
+    lx_image_transform_free(other);
+    read_tensor(source, tensor, sizeof tensor);
+    read_tensor(raw, pixels, sizeof pixels);
+    for (int i = 0; i < 8; i++)
+        ck_assert(tensor[i] == pixels[i] - 2 * mean_image[i]);
+    lx_source_unref(source);
+    lx_source_unref(raw);
+    free_album(&album);
+}
+END_TEST
+
+/* A transform whose factors are 1 has the state that one without factors has. */
+START_TEST(states_distinguish_mean_images_and_factors)
+{
+    float mean_image[8] = {1, 2, 3}, other_image[8] = {1, 2, 4};
+    const float two[] = {2, 2, 2};
+    static const int kinds[] = {0, 1, 2, 3, 4, 0, 2}; /* those of a kind have the same state */
+    lx_error error = LX_ERROR_INIT;
+    struct album album = make_album(1);
+    lx_image_transform *transforms[] = {
+        mean_transform(NULL, NULL),       mean_transform(NULL, two),
+        mean_transform(mean_image, NULL), mean_transform(other_image, NULL),
+        mean_transform(NULL, NULL),       mean_transform(NULL, NULL),
+        mean_transform(mean_image, NULL)};
+    unit_ok(lx_image_transform_set_exposure(transforms[4], 0.1, 0, &error));
+    unit_ok(lx_image_transform_set_tensor(transforms[5], LX_FLOAT32, LX_IMAGE_CHW, 1, NULL, NULL,
+                                          &error));
+    lx_source *sources[7];
+    for (size_t i = 0; i < 7; i++)
+        sources[i] = images_of(&album, transforms[i]);
+    for (size_t i = 0; i < 7; i++) {
+        char text[4096];
+        unit_ok(lx_source_save(sources[i], text, sizeof text, NULL, &error));
+        for (size_t k = 0; k < 7; k++) {
+            ck_assert_int_eq(lx_source_match(sources[k], text, false, &error),
+                             kinds[i] == kinds[k] ? LX_OK : LX_ERR_MISMATCH);
+            lx_error_clear(&error);
+        }
+    }
+    for (size_t i = 0; i < 7; i++) {
+        lx_source_unref(sources[i]);
+        lx_image_transform_free(transforms[i]);
+    }
+    free_album(&album);
+}
+END_TEST
+
+START_TEST(a_mean_image_must_have_the_shape_of_the_tensors)
+{
+    static const float mean_image[24] = {0};
+    lx_error error = LX_ERROR_INIT;
+    struct album album = make_album(1);
+    lx_source *part = album_source(&album), *source;
+    lx_image_transform *transform = mean_transform(mean_image, NULL);
+    unit_ok(lx_image_transform_set_mean_image(transform, 1, 2, 4, mean_image, &error));
+    unit_fails(lx_source_new_images(part, "image", transform, &source, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_image_transform_set_mean_image(transform, 1, 4, 2, mean_image, &error));
+    lx_image_transform_set_grey(transform, false);
+    unit_fails(lx_source_new_images(part, "image", transform, &source, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_image_transform_set_mean_image(transform, 3, 4, 2, mean_image, &error));
+    unit_ok(lx_source_new_images(part, "image", transform, &source, &error));
+    lx_source_unref(source);
+    lx_source_unref(part);
+    lx_image_transform_free(transform);
+    free_album(&album);
+}
+END_TEST
+
 START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
@@ -350,4 +450,6 @@ END_TEST
 
 UNIT_MAIN("image/image-source", pixels_depend_on_the_position_alone, draws_of_one_image_differ,
           bad_images_follow_the_policy, tensors_have_the_layout_and_channels_asked_for,
-          parts_of_tensors_are_erased, states_distinguish_transforms, rejects_invalid_arguments)
+          parts_of_tensors_are_erased, states_distinguish_transforms, a_mean_image_is_subtracted,
+          states_distinguish_mean_images_and_factors,
+          a_mean_image_must_have_the_shape_of_the_tensors, rejects_invalid_arguments)

@@ -214,6 +214,55 @@ static PyObject *set_tensor(PyObject *object, PyObject *args)
     return result_of(self, status, &error);
 }
 
+static PyObject *set_scaled_tensor(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    const char *name;
+    int last;
+    float mean[3], factor[3];
+    lx_dtype dtype;
+    if (!PyArg_ParseTuple(args, "sp(fff)(fff)", &name, &last, &mean[0], &mean[1], &mean[2],
+                          &factor[0], &factor[1], &factor[2]))
+        return NULL;
+    lx_status status = lx_dtype_parse(name, &dtype, &error);
+    if (status == LX_OK)
+        status = lx_image_transform_set_scaled_tensor(
+            self->handle, dtype, last ? LX_IMAGE_HWC : LX_IMAGE_CHW, mean, factor, &error);
+    return result_of(self, status, &error);
+}
+
+static PyObject *set_mean_image(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    unsigned channels, width, height;
+    PyObject *result = NULL;
+    Py_buffer mean;
+    if (!PyArg_ParseTuple(args, "IIIy*", &channels, &width, &height, &mean))
+        return NULL;
+    if ((double)mean.len != (double)sizeof(float) * channels * width * height)
+        PyErr_SetString(PyExc_ValueError, "the mean image has another size than its shape");
+    else
+        result = result_of(self,
+                           lx_image_transform_set_mean_image(self->handle, channels, width, height,
+                                                             mean.buf, &error),
+                           &error);
+    PyBuffer_Release(&mean);
+    return result;
+}
+
+static PyObject *set_exposure(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    double contrast, light;
+    if (!PyArg_ParseTuple(args, "dd", &contrast, &light))
+        return NULL;
+    return result_of(self, lx_image_transform_set_exposure(self->handle, contrast, light, &error),
+                     &error);
+}
+
 /** Returns a source in which the column of encoded images is replaced by tensors. */
 static PyObject *apply(PyObject *object, PyObject *args)
 {
@@ -250,6 +299,11 @@ static PyMethodDef methods[] = {
     {"add_erasing", add_erasing, METH_VARARGS, "add_erasing(probability, area, ratio, values)"},
     {"set_tensor", set_tensor, METH_VARARGS,
      "set_tensor(dtype, channels_last, divisor, mean, std)"},
+    {"set_scaled_tensor", set_scaled_tensor, METH_VARARGS,
+     "set_scaled_tensor(dtype, channels_last, mean, factor)"},
+    {"set_mean_image", set_mean_image, METH_VARARGS,
+     "set_mean_image(channels, width, height, mean)"},
+    {"set_exposure", set_exposure, METH_VARARGS, "set_exposure(contrast, light)"},
     {"apply", apply, METH_VARARGS, "apply(source, column)"},
     {NULL, NULL, 0, NULL},
 };

@@ -29,7 +29,8 @@ from .encoding import encode, write_sheet
 from .folder import ImageFolder
 from .geometry import Pad, RandomRotation
 from .record_iter import DataBatch, DataDesc, ImageRecordIter
-from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize
+from .steps import CenterCrop, Flip, RandomCrop, RandomResizedCrop, Resize
+from .tensors import Normalize, SubtractMean
 
 __all__ = [
     'CenterCrop',
@@ -52,6 +53,7 @@ __all__ = [
     'RandomResizedCrop',
     'RandomRotation',
     'Resize',
+    'SubtractMean',
     'decode',
     'encode',
     'info',

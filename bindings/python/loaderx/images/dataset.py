@@ -14,7 +14,8 @@ from ..sources.concat import Parted, readable
 from ..sources.records import Records
 from ..sources.source import core_of
 from .effects import RandomErasing
-from .steps import Normalize, Step, set_tensor
+from .steps import Step
+from .tensors import TensorStep, set_tensor
 
 __all__ = ['ImageDataset']
 
@@ -27,11 +28,11 @@ def _checked(steps: Sequence[Step]) -> Tuple[Step, ...]:
         if not isinstance(step, Step):
             raise TypeError(f'steps must be steps of loaderx.images, such as Resize(256), not '
                             f'{type(step).__name__}')
-    stages = [2 if isinstance(step, RandomErasing) else int(isinstance(step, Normalize))
+    stages = [2 if isinstance(step, RandomErasing) else int(isinstance(step, TensorStep))
               for step in made]
     if stages != sorted(stages) or stages.count(1) > 1:
-        raise ValueError('Normalize must be the last step: only RandomErasing can follow it, and '
-                         'only another RandomErasing can follow that')
+        raise ValueError('Normalize or SubtractMean must be the last step: only RandomErasing can '
+                         'follow it, and only another RandomErasing can follow that')
     return made
 
 
@@ -67,8 +68,8 @@ class ImageDataset(Parted):
         Colours or grey.
     dtype : dtype or 'bfloat16', optional
         The type of the pixels: uint8, int8, float16, bfloat16 or float32. By default, it is float32
-        after `Normalize` and otherwise uint8. Without `Normalize`, floats are from 0 to 1, and int8
-        are from -128 to 127.
+        after `Normalize` or `SubtractMean`, and otherwise uint8. Without these, floats are from 0
+        to 1, and int8 are from -128 to 127.
     layout : {'CHW', 'HWC'}
         The order of the axes: channels first, as in torch, or last.
 
@@ -107,8 +108,8 @@ class ImageDataset(Parted):
         transform = Transform(seed, mode == 'L', self._follows_mxnet)
         for step in self._steps:
             step._add(transform)
-        normalize = next((step for step in self._steps if isinstance(step, Normalize)), None)
-        set_tensor(transform, normalize, mode, dtype, layout)
+        last = next((step for step in self._steps if isinstance(step, TensorStep)), None)
+        set_tensor(transform, last, mode, dtype, layout)
         core, _ = core_of(dataset, 'dataset')
         self._source = transform.apply(core, field)
         self._nameless = False

@@ -47,7 +47,7 @@ class GaussianBlur(Step):
 class RandomErasing(Step):
     """Replace a random part of the tensor, as torchvision's RandomErasing does.
 
-    It must be the last step, after `Normalize`; only another `RandomErasing` can follow.
+    It must be the last step, also after `Normalize`; only another `RandomErasing` can follow.
 
     Parameters
     ----------
@@ -80,6 +80,8 @@ class RandomErasing(Step):
         self._values = tuple(real('value', number) for number in (numbers * 3)[:3])
         self._probability = real('p', p)
         self._scale, self._ratio = _range('scale', scale), _range('ratio', ratio)
+        if not 0 <= self._scale[0] <= self._scale[1] <= 1:
+            raise ValueError(f'scale must be a range in [0, 1], not {scale!r}')
 
     def _add(self, transform: Transform) -> None:
         transform.add_erasing(self._probability, self._scale, self._ratio, self._values)

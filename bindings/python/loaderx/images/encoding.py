@@ -11,7 +11,7 @@ import numpy as np
 
 from .._check import boolean, natural
 from .._images import Encoder
-from .steps import Normalize
+from .tensors import Normalize
 
 __all__ = ['encode', 'write_sheet']
 

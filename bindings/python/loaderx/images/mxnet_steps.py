@@ -3,22 +3,21 @@
 
 from __future__ import annotations
 
-import math
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from .._check import finite, natural, number
-from ..batch import Batch
-from ..loader import Loader, generator
+from ..loader import Loader
 from .colors import ColorJitter, Lighting
 from .dataset import ImageDataset
 from .geometry import Pad, RandomRotation
 from .mean_image import load_mean_image, save_mean_image
-from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize, Step
+from .steps import CenterCrop, Flip, RandomCrop, RandomResizedCrop, Resize, Step
+from .tensors import SubtractMean
 
-__all__ = ['Augmentation', 'Colors', 'Finish', 'MXNetImages', 'Pipeline', 'refuse_others']
+__all__ = ['Augmentation', 'Colors', 'MXNetImages', 'Pipeline', 'refuse_others']
 
 # Parameters of MXNet that have one value here, and why they have no other.
 _ONLY: Dict[str, Tuple[Any, str]] = {
@@ -59,13 +58,12 @@ class MXNetImages(ImageDataset):
     _follows_mxnet = True
 
 
-class _Subtract(Normalize):
-    """Subtract means from bytes, which are not divided by 255."""
+class _Values(SubtractMean):
+    """Also change the contrast and the light of images at random."""
 
-    _divisor = 1.0
-
-    def __init__(self, mean: Tuple[float, ...]) -> None:
-        super().__init__(mean, (1.0,) * len(mean))
+    def __init__(self, mean: Any, scale: Sequence[float], contrast: float, light: float) -> None:
+        super().__init__(mean, scale)
+        self._contrast, self._light = contrast, light
 
 
 class Augmentation(NamedTuple):
@@ -119,8 +117,12 @@ class Augmentation(NamedTuple):
         most = number('max_aspect_ratio', self.max_aspect_ratio)
         ratio = (1 - most, 1 + most) if self.min_aspect_ratio is None else (
             self.min_aspect_ratio, most)
-        return RandomResizedCrop((height, width), (self.min_random_area, self.max_random_area),
-                                 ratio)
+        area = (number('min_random_area', self.min_random_area),
+                number('max_random_area', self.max_random_area))
+        if not 0 < area[0] <= area[1] <= 1:
+            raise ValueError('min_random_area and max_random_area must be a range in (0, 1], not '
+                             f'{area}')
+        return RandomResizedCrop((height, width), area, ratio)
 
     def _make_jitters(self, channels: int) -> List[Step]:
         if channels == 1 and (self.saturation or self.pca_noise):
@@ -169,72 +171,18 @@ class Colors(NamedTuple):
             if self.mean_img and name.startswith('mean_') and name != 'mean_img':
                 raise ValueError(f'mean_img and {name} are mutually exclusive')
 
-    def subtraction(self, dtype: str, channels: int) -> Step:
-        """Return the step that subtracts the means, and does nothing with means of 0."""
-        means = self[1:1 + channels]
+    def step(self, dtype: str, channels: int, mean: Any) -> Step:
+        """Return the step that makes tensors; `mean` is the mean image, if there is one."""
+        if mean is None:
+            mean = self[1:1 + channels]
         if dtype == 'int8':    # as C rounds
-            means = tuple(math.copysign(math.floor(abs(mean) + 0.5), mean) for mean in means)
-        return _Subtract(means)
-
-    def finish(self, dtype: str, channels: int, mean: Any, mirror: float) -> Optional[Finish]:
-        """Return what remains to be done with batches, if anything does."""
-        std = np.array(self[4:4 + channels], np.float32).reshape(channels, 1, 1)
-        with np.errstate(all='ignore'):
-            if not np.isfinite(np.float32(self.scale) / std).all():
-                raise ValueError('scale / std must be finite as float32')
-        jitter = np.array([self.max_random_contrast, self.max_random_illumination], np.float32)
-        made = Finish(dtype, mean, mirror, np.float32(self.scale), std, jitter)
-        return made if made.is_needed else None
-
-
-class Finish:
-    """Computes what steps do not: ``(pixels - mean image) * scale / std``, as MXNet rounds it.
-
-    Images are mirrored after the subtraction of a mean image.
-    """
-
-    def __init__(self, dtype: str, mean: Any, mirror: float, scale: Any, std: Any,
-                 jitter: Any) -> None:
-        self._mean, self._mirror, self._scale, self._std = mean, mirror, scale, std
-        self._jitter = jitter if jitter.any() else None    # most contrast, most illumination
-        self._factor = scale / std
-        if mean is not None and dtype == 'int8':
-            self._mean = np.copysign(np.floor(np.abs(mean) + 0.5), mean).astype(np.int16)
-
-    @property
-    def is_random(self) -> bool:
-        return self._jitter is not None or 0 < self._mirror < 1
-
-    @property
-    def is_needed(self) -> bool:
-        return (self.is_random or self._mean is not None or self._mirror == 1
-                or bool((self._factor != 1).any()))
-
-    def __call__(self, batch: Batch) -> Batch:
-        images = batch['image']
-        draws = np.zeros((len(images), 3), np.float32)
-        if self.is_random:
-            for row, key in zip(draws, batch.pop('keys')):
-                row[:] = generator(key).random(3, np.float32)
-        if self._mean is not None:
-            images = self._subtract(images)
-        if self._jitter is not None:
-            contrast, light = ((draws[:, :2] * self._jitter * 2 - self._jitter + (1, 0))
-                               * self._scale).T.reshape(2, -1, 1, 1, 1).astype(np.float32)
-            images *= contrast / self._std
-            images += light / self._std
-        elif (self._factor != 1).any():
-            images *= self._factor
-        mirrored = np.flatnonzero(draws[:, 2] < self._mirror)
-        if len(mirrored):
-            images[mirrored] = images[mirrored, :, :, ::-1]
-        batch['image'] = images
-        return batch
-
-    def _subtract(self, images: Any) -> Any:
-        if images.dtype == np.float32:
-            return np.subtract(images, self._mean, out=images)
-        return np.clip(images - self._mean, -128, 127).astype(np.int8)
+            mean = np.copysign(np.floor(np.abs(np.float64(mean)) + 0.5), mean)
+        with np.errstate(all='ignore'):    # in float32, as MXNet
+            factors = np.float32(self.scale) / np.array(self[4:4 + channels], np.float32)
+        if not np.isfinite(factors).all():
+            raise ValueError('scale / std must be finite as float32')
+        return _Values(mean, factors.tolist(), abs(self.max_random_contrast),
+                       abs(self.max_random_illumination))
 
 
 class Pipeline:
@@ -246,8 +194,6 @@ class Pipeline:
         The type of the pixels.
     shape : tuple of int
         The channels, the height and the width.
-    keys : int
-        The seed of the keys of records, from which `Finish` draws.
     """
 
     def __init__(self, augmentation: Augmentation, colors: Colors, dtype: Any, data_shape: Any,
@@ -263,29 +209,21 @@ class Pipeline:
         colors.check(self.dtype, self.shape[0])
         self._steps, self._flip = augmentation.make_steps(*self.shape), augmentation.flip
         self._colors, self._threads, self._seed = colors, threads, seed
-        # The steps draw with the seed itself; these numbers must be others.
-        self.keys = seed ^ 1 << 63
 
-    def apply(self, part: Any, records: Any) -> Tuple[MXNetImages, Optional[Finish]]:
-        """Return a dataset of tensors, and what remains to be done with batches of it."""
-        channels = self.shape[0]
-        if self._colors.mean_img:
-            mean = self._get_mean_image(self._colors.mean_img, records)
-            finish = self._colors.finish(self.dtype, channels, mean, self._flip)
-            return self._make(part, 'uint8' if self.dtype == 'int8' else self.dtype), finish
+    def apply(self, part: Any, records: Any) -> MXNetImages:
+        """Return a dataset of tensors; a mean image is that of all records."""
+        mean = self._get_mean_image(records) if self._colors.mean_img else None
         flips = [Flip(self._flip)] if self._flip else []
-        steps = [*flips, self._colors.subtraction(self.dtype, channels)]
-        return (self._make(part, self.dtype, steps),
-                self._colors.finish(self.dtype, channels, None, 0.0))
+        values = self._colors.step(self.dtype, self.shape[0], mean)
+        return self._make(part, self.dtype, [*flips, values])
 
     def _make(self, records: Any, dtype: str, more: Sequence[Step] = ()) -> MXNetImages:
-        channels = self.shape[0]
-        return MXNetImages(records, [*self._steps, *(more or [_Subtract((0.0,) * channels)])],
-                           seed=self._seed, mode='L' if channels == 1 else 'RGB', dtype=dtype)
+        return MXNetImages(records, [*self._steps, *more], seed=self._seed,
+                           mode='L' if self.shape[0] == 1 else 'RGB', dtype=dtype)
 
-    def _get_mean_image(self, path: Any, records: Any) -> np.ndarray[Any, Any]:
+    def _get_mean_image(self, records: Any) -> np.ndarray[Any, Any]:
         """Read the mean image; if it does not exist, make it from all records."""
-        path = os.fsdecode(path)
+        path = os.fsdecode(self._colors.mean_img)
         if os.path.exists(path):
             return load_mean_image(path, self.shape)
         total = np.zeros(self.shape, np.int64)

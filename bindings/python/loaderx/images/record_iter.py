@@ -230,7 +230,7 @@ class ImageRecordIter:
         self._list = LabelList(path_imglist, label_width) if path_imglist else None
         records = open_records(path_imgrec, path_imgidx, 0 if path_imglist else label_width)
         part = open_part(records, part_index, num_parts)
-        images, finish = pipeline.apply(part, records)
+        images = pipeline.apply(part, records)
         self._length = self._end = len(part)
         shape = (self.batch_size, *pipeline.shape)
         labels = (self.batch_size, label_width) if label_width > 1 else (self.batch_size,)
@@ -246,8 +246,7 @@ class ImageRecordIter:
         size += self.batch_size * (4 * label_width + 24) + 4096
         self._loader = Loader(
             images, batch_size=self.batch_size, order=order, epochs=None, rank=0, world=1,
-            threads=threads, prefetch_bytes=natural('prefetch_buffer', prefetch_buffer) * size,
-            transform=finish, keys=pipeline.keys if finish and finish.is_random else None)
+            threads=threads, prefetch_bytes=natural('prefetch_buffer', prefetch_buffer) * size)
         if boolean('verbose', verbose):
             log(f'{path_imgrec}: {self._length} of {len(records)} records, {threads} threads',
                 False)

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
-
-import numpy as np
+from typing import Any, Sequence, Tuple, Union
 
 from .._check import natural, number, real
 from .._images import Transform
 
-__all__ = ['CenterCrop', 'Flip', 'Normalize', 'RandomCrop', 'RandomResizedCrop', 'Resize', 'Step']
+__all__ = ['CenterCrop', 'Flip', 'RandomCrop', 'RandomResizedCrop', 'Resize', 'Step']
 
 # The names of Pillow's filters, in the order of the library's.
 _FILTERS = 'nearest', 'box', 'bilinear', 'hamming', 'bicubic', 'lanczos'
@@ -167,6 +165,8 @@ class RandomResizedCrop(Step):
         self._arguments = size, scale, ratio, interpolation
         self._size = _size(size)
         self._scale, self._ratio = _range('scale', scale), _range('ratio', ratio)
+        if not 0 < self._scale[0] <= self._scale[1] <= 1:
+            raise ValueError(f'scale must be a range in (0, 1], not {scale!r}')
         self._filter = _filter(interpolation)
 
     def _add(self, transform: Transform) -> None:
@@ -194,58 +194,3 @@ class Flip(Step):
 
     def _add(self, transform: Transform) -> None:
         transform.add_mirror(self._probability)
-
-
-class Normalize(Step):
-    """Subtract means and divide by standard deviations, after a division by 255.
-
-    The result is that of torchvision's ToTensor and Normalize, bit for bit. It must be the last
-    step; only `RandomErasing` can follow.
-
-    Parameters
-    ----------
-    mean, std : sequence of float
-        A number for each channel, for values from 0 to 1.
-
-    Examples
-    --------
-    >>> Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-    Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-    """
-
-    _divisor = 255.0
-
-    def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
-        self.mean = tuple(real('mean', number) for number in mean)
-        self.std = tuple(real('std', number) for number in std)
-        self._arguments = self.mean, self.std
-        if len(self.mean) not in (1, 3) or len(self.std) != len(self.mean):
-            raise ValueError('mean and std must have 3 numbers each, or 1 for grey images')
-
-    def _add(self, transform: Transform) -> None:
-        """Do nothing: `set_tensor` does it."""
-
-
-def set_tensor(transform: Transform, normalize: Optional[Normalize], mode: str, dtype: Any,
-               layout: str) -> None:
-    """Set how pixels become the elements of a tensor."""
-    channels = 1 if mode == 'L' else 3
-    mean: Tuple[float, ...] = (0.0,) * 3
-    std: Tuple[float, ...] = (1.0,) * 3
-    divisor = 1.0
-    if dtype is None:
-        dtype = np.uint8 if normalize is None else np.float32
-    name = np.dtype(dtype).name if dtype != 'bfloat16' else dtype
-    if normalize is not None:
-        if len(normalize.mean) != channels:
-            raise ValueError(f'Normalize has {len(normalize.mean)} numbers, but the mode {mode!r} '
-                             f'has {channels} channels')
-        mean, std = ((numbers * 3)[:3] for numbers in (normalize.mean, normalize.std))
-        divisor = normalize._divisor
-    elif name in ('float16', 'float32', 'bfloat16'):
-        divisor = 255.0
-    elif name == 'int8':
-        mean = (128.0,) * 3
-    if layout not in ('CHW', 'HWC'):
-        raise ValueError(f"layout must be 'CHW' or 'HWC', not {layout!r}")
-    transform.set_tensor(name, layout == 'HWC', divisor, mean, std)

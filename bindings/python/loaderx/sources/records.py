@@ -21,7 +21,7 @@ from .column import Column
 from .preview import preview
 from .where import Condition, find_records
 
-__all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field',
+__all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field', 'mixed',
            'positions_of', 'reading_at', 'records_of', 'resolved', 'selects_several', 'with_none']
 
 _Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
@@ -295,6 +295,11 @@ class SourceRecords(Records):
 _reading = threading.local()
 
 
+def mixed(first: int, second: int) -> int:
+    """Return an epoch that depends on both numbers: pairs of small ones give different epochs."""
+    return (first * 0x9e3779b97f4a7c15 + second) % 2**64
+
+
 @contextlib.contextmanager
 def reading_at(epoch: int) -> Iterator[None]:
     """Let random choices of the records that this thread reads depend on `epoch`."""
@@ -320,7 +325,7 @@ def _epoch() -> int:
     if worker is None:
         return 0
     _reading.reads = getattr(_reading, 'reads', 0) + 1
-    return int(worker.seed + _reading.reads * 0x9e3779b97f4a7c15) % 2**64
+    return mixed(_reading.reads, worker.seed)
 
 
 def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:

@@ -14,7 +14,7 @@ from .. import _core
 from .._tables import is_frame
 from .._tensors import to_tensor
 from .._types import varies
-from ..sources.records import Records, reading_at, resolved
+from ..sources.records import Records, mixed, reading_at, resolved
 from ..sources import Dataset, NPDataset
 from ..sources.source import as_source, core_of, describe
 from ._collate import default_collate
@@ -157,7 +157,7 @@ class Listed:
             return self._read(index)
         # The records of a batch are read by their indices, in any order, so that both numbers of
         # the place become the epoch.
-        with reading_at((place[0] * 0x9e3779b97f4a7c15 + place[1]) % 2**64):
+        with reading_at(mixed(*place)):
             return self._read(index)
 
     def _read(self, index: Any) -> Any:

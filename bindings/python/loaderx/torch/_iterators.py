@@ -13,6 +13,7 @@ from torch.utils.data import _utils
 from .._pinning import pins
 from .._states import VERSION, check, checksum, differs, is_same, number
 from ..errors import CorruptError
+from ..sources.records import mixed
 from ._batches import BatchSampler
 from ._fetchers import Place
 from ._iterations import Stateful
@@ -61,7 +62,7 @@ class Progress:
         """
         rank = getattr(getattr(self.sampler, 'sampler', self.sampler), 'rank', 0)
         rank = rank if isinstance(rank, int) else 0    # another sampler's attribute
-        return (self.seed + self.passes + rank * 0x9e3779b97f4a7c15) % 2**64
+        return mixed(rank, self.seed + self.passes)
 
     def place_of(self, number: int) -> Place:
         """Return the place of the batch that this iterator requests after `number` others."""

@@ -30,11 +30,54 @@ START_TEST(plain_rows_are_looked_up)
     for (size_t i = 0; i < 4; i++) {
         uint8_t out[6];
         kind.planar = cases[i].planar;
-        lx__tensor_row_plain(&kind, row, 2, cases[i].mirror, out, 2);
+        lx__tensor_row_plain(&kind, row, 2, cases[i].mirror, NULL, out, 2);
         ck_assert_mem_eq(out, cases[i].expected, 6);
     }
 }
 END_TEST
 
+/** Returns a kind that multiplies what depends on the place. */
+static lx__tensor_kind varied_kind(lx_dtype dtype, bool planar)
+{
+    lx__tensor_kind kind = {.dtype = dtype,
+                            .size = lx_dtype_get_size(dtype),
+                            .channels = 3,
+                            .planar = planar,
+                            .is_varied = true,
+                            .multiplies = true,
+                            .is_exact = true};
+    for (size_t i = 0; i < LX__BLOCK; i++) {
+        size_t pixel = planar ? i % LX__LANES : i / 3, channel = planar ? i / LX__LANES : i % 3;
+        kind.sources[0][i] = (uint8_t)(3 * pixel + channel);
+        kind.sources[1][i] = (uint8_t)(3 * (7 - pixel) + channel);
+        kind.means[i] = 100.3F + (float)channel;
+        kind.scales[i] = 0.7F - (float)channel;
+        kind.offsets[i] = 0.1F * (float)channel;
+    }
+    return kind;
+}
+
+/* With the means of the kind and with those of a row; in blocks and a rest. */
+START_TEST(varied_rows_are_the_same_in_plain_c)
+{
+    enum { WIDTH = 21 };
+    static const lx_dtype dtypes[] = {LX_UINT8, LX_INT8, LX_FLOAT16, LX_BFLOAT16, LX_FLOAT32};
+    lx_image image = pixels_noise(WIDTH, 1, 3);
+    float row[WIDTH * 3];
+    for (size_t i = 0; i < WIDTH * 3; i++)
+        row[i] = (float)i * 3.7F;
+    for (size_t n = 0; n < 5 * 2 * 2 * 2; n++) {
+        const lx__tensor_kind kind = varied_kind(dtypes[n % 5], n / 5 % 2);
+        const float *means = n / 20 ? row : NULL;
+        bool mirror = n / 10 % 2;
+        uint8_t plain[WIDTH * 3 * sizeof(float)] = {0}, fast[sizeof plain] = {0};
+        lx__tensor_row_plain(&kind, image.pixels, WIDTH, mirror, means, plain, WIDTH);
+        lx__tensor_row_find (&kind)(&kind, image.pixels, WIDTH, mirror, means, fast, WIDTH);
+        ck_assert_mem_eq(plain, fast, sizeof plain);
+    }
+    free(image.pixels);
+}
+END_TEST
+
 UNIT_MAIN("image/pixel/tensor-rows", values_without_a_formula_are_looked_up,
-          plain_rows_are_looked_up)
+          plain_rows_are_looked_up, varied_rows_are_the_same_in_plain_c)

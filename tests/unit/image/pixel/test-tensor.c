@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Converting images to tensors. */
-#include <loaderx/image/tensor.h>
+#include "image/pixel/tensor.h"
 
 #include <math.h>
 
+#include <loaderx/image/resize.h>
+
 #include "base/bytes.h"
+#include "image/pixel/element.h"
 #include "pixels.h"
 
 static const float mean[] = {0.485F, 0.456F, 0.406F}, std[] = {0.229F, 0.224F, 0.225F};
@@ -183,6 +186,163 @@ START_TEST(halves_are_the_nearest)
 }
 END_TEST
 
+/* ---- multiplying, and mean images */
+
+/** What every combination is tested with. */
+struct scaled_case {
+    lx_dtype dtype;
+    lx_image_layout layout;
+    uint32_t channels, width;
+    bool mirror, has_image, is_exposed;
+};
+
+enum { SCALED_CASES = 5 * 2 * 2 * 5 * 2 * 2 * 2, SCALED_HEIGHT = 11 };
+
+static struct scaled_case scaled_case(size_t n)
+{
+    static const uint32_t widths[] = {1, 7, 8, 25, 50};
+    return (struct scaled_case){.dtype = dtypes[n % 5],
+                                .layout = n / 5 % 2 ? LX_IMAGE_HWC : LX_IMAGE_CHW,
+                                .channels = n / 10 % 2 ? 3 : 1,
+                                .width = widths[n / 20 % 5],
+                                .mirror = n / 100 % 2,
+                                .has_image = n / 200 % 2,
+                                .is_exposed = n / 400 % 2};
+}
+
+static const float means[] = {123.68F, 116.779F, 103.939F}, factors[] = {1 / 58.393F, -0.3F, 3};
+static const lx__exposure exposure = {.gain = 1.2F, .light = -7.5F};
+
+static lx_image_tensorizer *make_scaled(const struct scaled_case *c, const float *mean_image)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_image_tensorizer *made = NULL;
+    if (c->has_image)
+        unit_ok(lx_image_tensorizer_new_mean_image(c->dtype, c->layout, c->channels, c->width,
+                                                   SCALED_HEIGHT, mean_image, factors, &made,
+                                                   &error));
+    else
+        unit_ok(lx_image_tensorizer_new_scaled(c->dtype, c->layout, c->channels, means, factors,
+                                               &made, &error));
+    return made;
+}
+
+/** Computes the value of an element, each step being rounded. */
+static float scaled_value(const struct scaled_case *c, float byte, float centre, size_t channel)
+{
+    volatile float scale = factors[channel], light = 0, step = byte - centre;
+    if (c->is_exposed) {
+        light = scale * exposure.light;
+        scale = scale * exposure.gain;
+    }
+    step = step * scale;
+    return step + light;
+}
+
+static void check_scaled(const struct scaled_case *c, const lx_image *image,
+                         const float *mean_image, const uint8_t *tensor)
+{
+    size_t size = lx_dtype_get_size(c->dtype), planes = c->layout == LX_IMAGE_CHW;
+    for (size_t i = 0; i < (size_t)c->width * SCALED_HEIGHT * c->channels; i++) {
+        size_t channel = planes ? i / (c->width * SCALED_HEIGHT) : i % c->channels;
+        size_t pixel = planes ? i % (c->width * SCALED_HEIGHT) : i / c->channels;
+        size_t y = pixel / c->width, x = pixel % c->width;
+        size_t from = y * c->width + (c->mirror ? c->width - 1 - x : x); /* in the image */
+        size_t mean_at = planes ? channel * c->width * SCALED_HEIGHT + from
+                                : from * c->channels + channel;
+        float byte = image->pixels[from * c->channels + channel];
+        float centre = c->has_image ? mean_image[mean_at] : means[channel];
+        uint8_t right[sizeof(float)];
+        ck_assert(lx__element_store(c->dtype, scaled_value(c, byte, centre, channel), right));
+        ck_assert_mem_eq(tensor + i * size, right, size);
+    }
+}
+
+/* In each layout, dtype and width, mirrored and not. The mean is that of the pixel, not that of its
+ * place in a mirrored tensor. */
+START_TEST(each_pixel_is_subtracted_from_and_multiplied)
+{
+    lx_error error = LX_ERROR_INIT;
+    for (size_t n = 0; n < SCALED_CASES; n++) {
+        const struct scaled_case c = scaled_case(n);
+        size_t count = (size_t)c.width * SCALED_HEIGHT * c.channels;
+        size_t size = count * lx_dtype_get_size(c.dtype);
+        lx_image image = pixels_noise(c.width, SCALED_HEIGHT, c.channels);
+        float *mean_image = malloc(count * sizeof *mean_image);
+        uint8_t *tensor = malloc(size);
+        for (size_t i = 0; i < count; i++)
+            mean_image[i] = (float)(i * 7919 % 25500) / 100;
+        lx_image_tensorizer *tensorizer = make_scaled(&c, mean_image);
+        unit_ok(lx__tensorizer_convert(tensorizer, &image, c.mirror,
+                                       c.is_exposed ? &exposure : NULL, tensor, size, &error));
+        check_scaled(&c, &image, mean_image, tensor);
+        free(image.pixels);
+        free(mean_image);
+        free(tensor);
+        lx_image_tensorizer_free(tensorizer);
+    }
+}
+END_TEST
+
+/** An infinite float does not become NaN, which would be undefined as an integer. */
+START_TEST(an_exposure_can_exceed_floats)
+{
+    static const float huge[] = {1e38F};
+    static const lx__exposure bright = {.gain = 3, .light = 0};
+    lx_error error = LX_ERROR_INIT;
+    lx_image image = all_bytes();
+    lx_image_tensorizer *tensorizer, *none;
+    int8_t out[256];
+    unit_ok(lx_image_tensorizer_new_scaled(LX_INT8, LX_IMAGE_CHW, 1, NULL, (float[]){1e36F},
+                                           &tensorizer, &error));
+    unit_ok(lx__tensorizer_convert(tensorizer, &image, true, &bright, out, sizeof out, &error));
+    for (int i = 0; i < 256; i++)
+        ck_assert_int_eq(out[i], i == 255 ? 0 : 127);
+    unit_fails(lx_image_tensorizer_new_scaled(LX_INT8, LX_IMAGE_CHW, 1, NULL, huge, &none, &error),
+               LX_ERR_ARGUMENT);
+    free(image.pixels);
+    lx_image_tensorizer_free(tensorizer);
+}
+END_TEST
+
+START_TEST(refuses_invalid_mean_images)
+{
+    static const float mean_image[12] = {0}, wrong[12] = {[7] = NAN}, large[12] = {[11] = 3e38F};
+    static const float endless[] = {1, INFINITY, 1};
+    lx_error error = LX_ERROR_INIT;
+    lx_image_tensorizer *out = NULL;
+#define NEW(width, height, mean, factor)                                                           \
+    lx_image_tensorizer_new_mean_image(LX_FLOAT16, LX_IMAGE_HWC, 3, width, height, mean, factor,   \
+                                       &out, &error)
+    unit_refuses_null(NEW(2, 2, NULL, NULL), "mean");
+    unit_refuses_null(lx_image_tensorizer_new_mean_image(LX_UINT8, LX_IMAGE_CHW, 3, 2, 2,
+                                                         mean_image, NULL, NULL, &error),
+                      "tensorizer");
+    unit_refuses_null(
+        lx_image_tensorizer_new_scaled(LX_UINT8, LX_IMAGE_CHW, 3, NULL, NULL, NULL, &error),
+        "tensorizer");
+    unit_fails(NEW(0, 2, mean_image, NULL), LX_ERR_ARGUMENT);
+    unit_fails(NEW(2, LX_IMAGE_SIDE_MAX + 1, mean_image, NULL), LX_ERR_ARGUMENT);
+    unit_fails(NEW(2, 2, mean_image, endless), LX_ERR_ARGUMENT);
+    unit_fails(NEW(2, 2, large, NULL), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(NEW(2, 2, wrong, NULL), LX_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.message, "channel 1 at (0, 1)"));
+    lx_error_clear(&error);
+    unit_fails(
+        lx_image_tensorizer_new_scaled(LX_FLOAT32, LX_IMAGE_CHW, 3, endless, NULL, &out, &error),
+        LX_ERR_ARGUMENT);
+    ck_assert_ptr_null(out);
+    unit_ok(NEW(2, 2, mean_image, NULL));
+#undef NEW
+    lx_image image = pixels_new(4, 1, 3, 0);
+    uint8_t tensor[24];
+    unit_fails(lx_image_tensorizer_convert(out, &image, false, tensor, 24, &error),
+               LX_ERR_ARGUMENT);
+    free(image.pixels);
+    lx_image_tensorizer_free(out);
+}
+END_TEST
+
 START_TEST(refuses_invalid_kinds)
 {
     static const float zero[] = {1, 0, 1}, tiny[] = {1e-39F, 1, 1}, wrong[] = {NAN, 0, 0};
@@ -240,4 +400,6 @@ END_TEST
 
 UNIT_MAIN("image/pixel/tensor", each_byte_becomes_its_value_in_its_place,
           bytes_can_stay_as_they_are, integers_are_rounded_to_even_and_limited,
-          halves_are_the_nearest, refuses_invalid_kinds, refuses_invalid_images)
+          halves_are_the_nearest, each_pixel_is_subtracted_from_and_multiplied,
+          an_exposure_can_exceed_floats, refuses_invalid_mean_images, refuses_invalid_kinds,
+          refuses_invalid_images)

@@ -23,7 +23,7 @@ static inline lx_status steps_try(const lx_image_transform *transform, uint64_t 
     const uint64_t key[] = {sample, 5};
     struct picture file = picture_encode(picture_kind("png-rgb-8"), STEPS_WIDTH, STEPS_HEIGHT, 0);
     *picture = (lx__picture){0};
-    unit_ok(lx__picture_init(picture, transform->channels, &error));
+    unit_ok(lx__picture_init(picture, transform->tensor.channels, &error));
     unit_ok(lx__picture_open(picture, file.bytes, file.size, &error));
     lx_status status = lx__transform_run(transform, key, picture, &error);
     free(file.bytes);

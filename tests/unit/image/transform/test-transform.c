@@ -2,6 +2,8 @@
 /* The steps of a transform. */
 #include "image/transform/transform.h"
 
+#include <math.h>
+
 #include "../../unit.h"
 #include "../pictures.h"
 
@@ -17,7 +19,7 @@ static lx_status run(const lx_image_transform *transform, const uint64_t sample[
 {
     struct picture file = picture_encode(picture_kind("png-rgb-8"), WIDTH, HEIGHT, 0);
     *picture = (lx__picture){0};
-    unit_ok(lx__picture_init(picture, transform->channels, &error));
+    unit_ok(lx__picture_init(picture, transform->tensor.channels, &error));
     unit_ok(lx__picture_open(picture, file.bytes, file.size, &error));
     lx_status status = lx__transform_run(transform, sample, picture, &error);
     free(file.bytes);
@@ -265,6 +267,64 @@ START_TEST(every_machine_makes_the_same_pixels)
 }
 END_TEST
 
+START_TEST(only_scaled_tensors_have_a_mean_image_and_an_exposure)
+{
+    static const float mean_image[12] = {0}, huge[] = {1, 1, 1e36F};
+    lx_image_transform *t = lx_image_transform_new();
+#define SET(transform, channels, width, mean)                                                      \
+    lx_image_transform_set_mean_image(transform, channels, width, 2, mean, &error)
+    unit_fails(SET(t, 3, 2, mean_image), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_set_exposure(t, 0.1, 0, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_image_transform_set_scaled_tensor(t, LX_FLOAT32, LX_IMAGE_CHW, NULL, huge, &error));
+    unit_refuses_null(SET(NULL, 3, 2, mean_image), "transform");
+    unit_refuses_null(SET(t, 3, 2, NULL), "mean");
+    unit_refuses_null(lx_image_transform_set_exposure(NULL, 0, 0, &error), "transform");
+    unit_fails(SET(t, 2, 3, mean_image), LX_ERR_ARGUMENT);
+    unit_fails(SET(t, 3, 0, mean_image), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_set_exposure(t, -0.1, 0, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_set_exposure(t, 0, 2e6, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_set_exposure(t, 0. / 0., 0, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_set_exposure(t, 1000, 0, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_image_transform_set_exposure(t, 0, 1000, &error), LX_ERR_ARGUMENT);
+    unit_ok(SET(t, 3, 2, mean_image));
+    unit_ok(SET(t, 1, 6, mean_image));
+#undef SET
+    unit_ok(lx_image_transform_set_exposure(t, 0.1, 5, &error));
+    ck_assert_ptr_nonnull(t->mean_image);
+    unit_ok(lx_image_transform_set_tensor(t, LX_UINT8, LX_IMAGE_CHW, 1, NULL, NULL, &error));
+    ck_assert(t->mean_image == NULL && t->contrast == 0 && t->light == 0);
+    lx_image_transform_free(t);
+}
+END_TEST
+
+/* Both are uniform, and independent of each other. */
+START_TEST(exposures_are_within_their_ranges)
+{
+    enum { COUNT = 2000 };
+    lx_image_transform *t = lx_image_transform_new();
+    lx__exposure exposure;
+    double sums[3] = {0}, least[2] = {9, 9}, most[2] = {0, -9};
+    ck_assert(!lx__transform_expose(t, (uint64_t[]){1, 3}, &exposure));
+    unit_ok(lx_image_transform_set_scaled_tensor(t, LX_FLOAT32, LX_IMAGE_CHW, NULL, NULL, &error));
+    unit_ok(lx_image_transform_set_exposure(t, 0.25, 8, &error));
+    for (uint64_t sample = 0; sample < COUNT; sample++) {
+        ck_assert(lx__transform_expose(t, (uint64_t[]){sample, 3}, &exposure));
+        const double values[] = {((double)exposure.gain - 1) / 0.25, (double)exposure.light / 8};
+        for (int i = 0; i < 2; i++) {
+            sums[i] += values[i];
+            least[i] = fmin(least[i], values[i]);
+            most[i] = fmax(most[i], values[i]);
+        }
+        sums[2] += values[0] * values[1];
+    }
+    for (int i = 0; i < 2; i++)
+        ck_assert(least[i] >= -1 && least[i] < -0.99 && most[i] <= 1 && most[i] > 0.99);
+    for (int i = 0; i < 3; i++)
+        ck_assert(fabs(sums[i] / COUNT) < 0.06);
+    lx_image_transform_free(t);
+}
+END_TEST
+
 START_TEST(rejects_invalid_arguments)
 {
     lx_image_transform *t = lx_image_transform_new();
@@ -293,6 +353,9 @@ START_TEST(rejects_invalid_arguments)
     unit_refuses_null(
         lx_image_transform_set_tensor(NULL, LX_UINT8, LX_IMAGE_CHW, 1, NULL, NULL, &error),
         "transform");
+    unit_refuses_null(
+        lx_image_transform_set_scaled_tensor(NULL, LX_UINT8, LX_IMAGE_CHW, NULL, NULL, &error),
+        "transform");
     unit_fails(lx_image_transform_set_convention(t, (lx_image_convention)2, &error),
                LX_ERR_ARGUMENT);
     unit_refuses_null(lx_image_transform_set_convention(NULL, LX_IMAGE_MXNET, &error), "transform");
@@ -310,4 +373,5 @@ UNIT_MAIN("image/transform/transform", crops_the_middle, follows_the_convention_
           crops_random_places, refuses_images_smaller_than_a_crop,
           resizes_to_sizes_and_by_the_shorter_side, mirrors_with_a_probability,
           choices_of_steps_are_independent, every_machine_makes_the_same_pixels,
+          only_scaled_tensors_have_a_mean_image_and_an_exposure, exposures_are_within_their_ranges,
           rejects_invalid_arguments)
