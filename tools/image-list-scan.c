@@ -51,7 +51,7 @@ static lx_status enter(scan *self, const char *path, const struct stat *about, l
 {
     for (size_t i = 0; i < self->depth; i++)
         if (self->devices[i] == about->st_dev && self->inodes[i] == about->st_ino)
-            return lx_fail(error, LX_ERR_ARGUMENT,
+            return lx_fail(error, LX_ERR_CORRUPT,
                            "%.400s leads back, through a link, to a folder above it: remove the "
                            "link",
                            path);
@@ -66,7 +66,7 @@ static lx_status add_image(scan *self, const char *path, lx_error *error)
 {
     const char *name = path + self->root;
     if (strpbrk(name, "\t\n\r") != NULL)
-        return lx_fail(error, LX_ERR_ARGUMENT,
+        return lx_fail(error, LX_ERR_CORRUPT,
                        "a list cannot have this name, which has a tab or the end of a line: rename "
                        "%.400s",
                        path);
@@ -135,10 +135,10 @@ lx_status image_list_scan(image_list *self, const char *folder, lx_error *error)
     if (status == LX_OK)
         status = scan_folder(&s, folder, error);
     if (status == LX_OK && self->count == 0)
-        status = lx_fail(error, LX_ERR_NOT_FOUND,
+        status = lx_fail(error, LX_ERR_CORRUPT,
                          "no images: no names of files end in .jpg, .jpeg, .png or .webp");
     if (status == LX_OK && s.outside && s.inside)
-        status = lx_fail(error, LX_ERR_ARGUMENT,
+        status = lx_fail(error, LX_ERR_CORRUPT,
                          "some images are in sub-folders, which are classes, and others are not: "
                          "move the others, or pack a list");
     lx_error_locate(error, folder, NULL, LX_NONE, LX_NONE);

@@ -45,9 +45,9 @@ lx_status image_list_read(image_list *self, const char *path, lx_error *error);
  * order, at any depth; hidden ones are left out. The only label of an image is the number of the
  * sub-folder that it is in, in sorted order, or 0 if there are no sub-folders. Ids are numbers of
  * images.
- * @retval LX_ERR_NOT_FOUND  There are no images.
- * @retval LX_ERR_ARGUMENT   Some images are in sub-folders, and others are not; a name has a tab, a
- *                           line feed or a carriage return; or a link leads back to its own folder.
+ * @retval LX_ERR_CORRUPT  There are no images; some are in sub-folders, and others are not; a name
+ *                         has a tab, a line feed or a carriage return; or a link leads back to its
+ *                         own folder.
  */
 lx_status image_list_scan(image_list *self, const char *folder, lx_error *error);
 

@@ -116,7 +116,7 @@ static lx_status crop(const image_recoding *recoding, lx_image *image, lx_error 
     if (width == 0)
         return LX_OK;
     if (image->width < width || image->height < height)
-        return lx_fail(error, LX_ERR_ARGUMENT,
+        return lx_fail(error, LX_ERR_MISMATCH,
                        "the image has %" PRIu32 " x %" PRIu32 " pixels, which is smaller than the "
                        "crop: --resize makes it larger",
                        image->width, image->height);

@@ -88,7 +88,7 @@ static lx_status read_file(slot *self, const char *path, size_t header, lx_error
     }
     lx_status status = LX_OK;
     if (!S_ISREG(about.st_mode))
-        status = lx_fail(error, LX_ERR_ARGUMENT, "this is not a regular file");
+        status = lx_fail(error, LX_ERR_CORRUPT, "this is not a regular file");
     else if ((uint64_t)about.st_size >= LX_MAX_RECORDIO_LENGTH - header)
         status = lx_fail(error, LX_ERR_LIMIT,
                          "the file has %jd bytes, and a record must have fewer than 2^29",
@@ -170,9 +170,13 @@ static bool is_of_image(const lx_error *error)
            error->errnum != EIO && error->errnum != ESTALE;
 }
 
+/** Fails as an image did. If its file cannot be read, the input is at fault, as with damage, and
+ * not the command line. */
 static lx_status fail_as(const lx_error *failure, lx_error *error)
 {
     *error = *failure;
+    if (error->status == LX_ERR_IO)
+        error->status = LX_ERR_CORRUPT;
     return error->status;
 }
 

@@ -116,13 +116,13 @@ def test_links_are_followed_but_not_in_a_circle(loaderx, folder, photos):
     for link, end, found in ('up', '..', 'up'), ('far', '../..', 'far/photos'):
         os.symlink(end, folder / 'photos' / 'a' / link)
         assert (f'photos/a/{found} leads back, through a link, to a folder above it: remove the '
-                'link') in loaderx.fails(2, 'pack', 'photos', 'z.rec')
+                'link') in loaderx.fails(1, 'pack', 'photos', 'z.rec')
         (folder / 'photos' / 'a' / link).unlink()
 
 
 def test_a_folder_without_classes(loaderx, folder):
     (folder / 'flat').mkdir()
-    assert 'flat: no images: no names of files end in .jpg' in loaderx.fails(2, 'pack', 'flat',
+    assert 'flat: no images: no names of files end in .jpg' in loaderx.fails(1, 'pack', 'flat',
                                                                              'x.rec')
     for number in range(3):
         (folder / 'flat' / f'{number}.PNG').write_bytes(png(number))
@@ -131,9 +131,9 @@ def test_a_folder_without_classes(loaderx, folder):
     (folder / 'flat' / 'a').mkdir()
     (folder / 'flat' / 'a' / '0.png').write_bytes(png(0))
     assert 'some images are in sub-folders, which are classes, and others are not' in loaderx.fails(
-        2, 'pack', 'flat', 'y.rec')
+        1, 'pack', 'flat', 'y.rec')
     (folder / 'flat' / 'a' / '1\t.png').write_bytes(png(0))
-    assert 'a list cannot have this name' in loaderx.fails(2, 'pack', 'flat', 'y.rec')
+    assert 'a list cannot have this name' in loaderx.fails(1, 'pack', 'flat', 'y.rec')
 
 
 # ---- lists
@@ -268,7 +268,7 @@ def bad(folder, photos):
 
 def test_bad_images(loaderx, folder, photos, bad):
     first = next(iter(bad))
-    line = loaderx.fails(2, 'pack', 'photos', 'x.rec')
+    line = loaderx.fails(1, 'pack', 'photos', 'x.rec')
     assert (f'photos/{first}: cannot open the image: No such file or directory; continue with '
             '--resume') in line
     assert not (folder / 'x.rec').exists() and not (folder / 'x.idx').exists()
@@ -290,9 +290,9 @@ def test_bad_images(loaderx, folder, photos, bad):
 def test_nothing_is_left_if_the_first_image_is_bad(loaderx, folder):
     (folder / 'a.lst').write_text('0\t0\tnone.png\n')
     assert ('none.png: cannot open the image: No such file or directory; --root names the folder '
-            'of the paths') in loaderx.fails(2, 'pack', 'a.lst', 'a.rec')
+            'of the paths') in loaderx.fails(1, 'pack', 'a.lst', 'a.rec')
     assert 'none.png: cannot open the image: No such' in loaderx.fails(
-        2, 'pack', 'a.lst', 'a.rec', '--root', '.')
+        1, 'pack', 'a.lst', 'a.rec', '--root', '.')
     assert names(folder) == ['a.lst']
     done = loaderx('pack', 'a.lst', 'a.rec', '--on-bad', 'skip')
     assert done.returncode == 0 and done.stdout.endswith(b'; 1 bad images skipped\n')
@@ -334,7 +334,7 @@ def test_resize_and_crop(loaderx, folder):
                                      '--encoding', 'png')[0]
     (folder / '0.png').write_bytes(png(0, 3, 6))
     assert '0.png: the image has 3 x 6 pixels, which is smaller than the crop' in loaderx.fails(
-        2, 'pack', 'a.lst', 'b.rec', '--crop', 4)
+        1, 'pack', 'a.lst', 'b.rec', '--crop', 4)
     (folder / '0.png').write_bytes(write_png([b'abc' * 40000]))
     assert 'the image would have 1200000 x 30 pixels' in loaderx.fails(
         1, 'pack', 'a.lst', 'b.rec', '--resize', 30)
@@ -444,10 +444,10 @@ def test_signal(loaderx, folder, many):
 
 def test_another_list_is_not_continued(loaderx, folder, many):
     (folder / '7.png').unlink()
-    assert '7.png: cannot open the image' in loaderx.fails(2, 'pack', 'many.lst', 'x.rec')
+    assert '7.png: cannot open the image' in loaderx.fails(1, 'pack', 'many.lst', 'x.rec')
     first = set(folder.glob('x.rec.pack-*'))
     (folder / 'many.lst').write_text(''.join(many).replace('\t3\t', '\t30\t'))
-    loaderx.fails(2, 'pack', 'many.lst', 'x.rec', '--resume')
+    loaderx.fails(1, 'pack', 'many.lst', 'x.rec', '--resume')
     assert len(set(folder.glob('x.rec.pack-*')) - first) == 1
     (folder / 'many.lst').write_text(''.join(many[:7]))
     loaderx.text('pack', 'many.lst', 'x.rec', '--resume')
@@ -459,7 +459,7 @@ def test_gaps_are_filled_if_bad_images_stop(loaderx, folder, many):
     (folder / 'many.lst').write_text(''.join(many[:60]))
     (folder / '20.png').rename(folder / 'away')
     (folder / '45.png').rename(folder / 'far')
-    loaderx.fails(2, 'pack', 'many.lst', 'x.rec')
+    loaderx.fails(1, 'pack', 'many.lst', 'x.rec')
     os.mkfifo(folder / '45.png')
     unfinished, = folder.glob('x.rec.pack-*')
     assert loaderx('pack', 'many.lst', 'y.rec', '--on-bad', 'skip').returncode == 0
