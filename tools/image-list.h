@@ -58,6 +58,10 @@ lx_status image_list_add(image_list *self, uint64_t id, uint32_t labels, const c
 /** Adds a label of the next image. */
 lx_status image_list_add_label(image_list *self, float label, lx_error *error);
 
+/** Sorts ids. Returns one that occurs twice, and so would be found only once in an index; NULL:
+ * there is none. */
+const uint64_t *image_list_find_repeated(uint64_t *ids, size_t count);
+
 /** Shuffles the list; the order depends only on the number of images and the seed. */
 lx_status image_list_shuffle(image_list *self, uint64_t seed, lx_error *error);
 

@@ -628,6 +628,20 @@ def test_numbers_of_labels_that_vary(loaderx, folder):
     assert loaderx.json('stat', 'c')['fields'][0]['shape'] == [None]
 
 
+def test_ids_of_merged_datasets(loaderx, folder, photos):
+    """A key that two records have would find only one of them."""
+    loaderx.text('pack', 'photos', 'x')
+    loaderx.text('copy', 'x', 'x', 'twice', '-q')
+    assert ("twice: two records have the id 0, and ids are the keys of the index: 'loaderx copy "
+            "--field label --field image' leaves ids out") in loaderx.fails(1, 'pack', 'twice',
+                                                                            'y.rec')
+    assert names(folder) == ['photos', 'twice', 'x']
+    loaderx.text('copy', 'twice', 'new', '--field', 'label', '--field', 'image', '-q')
+    loaderx.text('pack', 'new', 'y.rec')
+    images = [record[2:] for record in expected(photos)]
+    assert read(folder / 'y.rec') == [(str(i), i, *rest) for i, rest in enumerate(images * 2)]
+
+
 def test_an_imported_folder_becomes_a_file(loaderx, folder, photos):
     loaderx.text('import', 'ds', '--format', 'folder', 'photos', '--option', 'extensions=png')
     loaderx.text('pack', 'ds', 'x.rec')
