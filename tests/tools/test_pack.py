@@ -383,6 +383,39 @@ def test_damage_in_the_pixels_is_found_when_images_are_changed(loaderx, folder, 
     assert done.returncode == 0 and len(read(folder / 'y.rec')) == 59
 
 
+def measure_peak(loaderx, *arguments):
+    """The most memory that a pack takes, in MB."""
+    running = loaderx.start('pack', *arguments)
+    _, running.returncode, usage = os.wait4(running.pid, 0)
+    assert running.returncode == 0, running.communicate()
+    running.communicate()
+    return usage.ru_maxrss / 1000
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_few_large_images_are_decoded_at_once(loaderx, folder):
+    """Each of them takes 64 MB, and 4 fit into the budget."""
+    head = struct.pack('>IIBBBBB', 8000, 8000, 8, 0, 0, 0, 0)
+    (folder / 'a.png').write_bytes(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) +
+                                   chunk(b'IDAT', zlib.compress(bytes(8001 * 8000), 1)) +
+                                   chunk(b'IEND', b''))
+    (folder / 'a.lst').write_text(''.join(f'{i}\t0\ta.png\n' for i in range(14)))
+    assert measure_peak(loaderx, 'a.lst', 'a.rec', '--resize', 10, '--threads', 14) < 650
+    assert len(read(folder / 'a.rec')) == 14
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_large_files_fill_a_block(loaderx, folder):
+    """A thread could read 32 images before the first of them is taken."""
+    (folder / 'a.png').write_bytes(b'')
+    os.truncate(folder / 'a.png', 60_000_000)
+    lines = [f'{i}\t0\t{"b" if i % 10 == 7 else "a"}.png\n' for i in range(40)]
+    (folder / 'b.png').write_bytes(png(1))
+    (folder / 'a.lst').write_text(''.join(lines))
+    peak = measure_peak(loaderx, 'a.lst', 'a.rec', '--on-bad', 'skip', '--threads', 1)
+    assert peak < 1100 and [key for key, *_ in read(folder / 'a.rec')] == ['7', '17', '27', '37']
+
+
 @pytest.mark.skipif(IMAGES, reason='libloaderx-image was built')
 def test_images_cannot_be_changed_without_the_library(loaderx, folder, photos):
     assert 'built without libloaderx-image' in loaderx.fails(1, 'pack', 'photos', 'x.rec',
