@@ -94,7 +94,7 @@ static lx_status convert(pack_job *job, const char *input, const char *output, c
     progress clock;
     interrupt_catch();
     progress_begin(&clock, "pack", true);
-    lx_status status = pack_output_new(output, 0, job->replace ? PACK_REPLACE : PACK_AGAIN,
+    lx_status status = pack_output_new(output, 0, job->replace ? PACK_REPLACE : PACK_AGAIN, false,
                                        job->executor, &self.to, error);
     if (status == LX_OK && self.to->class->lock != NULL)
         status = self.to->class->lock(self.to, error);

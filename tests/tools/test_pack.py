@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import struct
 import subprocess
@@ -534,6 +535,99 @@ def test_two_parts_of_the_same_name(loaderx, folder, many):
     (folder / 'x.idx').rename(folder / '2.idx')
     report = loaderx.json('pack', 'many.lst', 'x.rec', '--part', '1/2', '--resume')
     assert (report['resumed'], report['packed']) == (10000, 0)
+
+
+KILL = r"""
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void count(void)
+{
+    static int calls;
+    if (++calls == atoi(getenv("KILL_AT")))
+        raise(SIGKILL);
+}
+
+int rename(const char *from, const char *to)
+{
+    count();
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int unlink(const char *path)
+{
+    count();
+    return unlinkat(AT_FDCWD, path, 0);
+}
+"""
+
+
+@pytest.fixture
+def kill_at(loaderx, folder):
+    """A function that packs, and is killed before the n-th call of rename() or unlink(). It returns
+    whether there were as many."""
+    compiler = shutil.which('cc')
+    if compiler is None:
+        pytest.skip('no C compiler')
+    library = folder.parent / f'{folder.name}.so'
+    subprocess.run([compiler, '-shared', '-fPIC', '-xc', '-', '-o', library], input=KILL.encode(),
+                   check=True, timeout=60)
+
+    def run(number, *arguments):
+        environment = {**os.environ, 'LD_PRELOAD': str(library), 'KILL_AT': str(number)}
+        done = loaderx('pack', *arguments, env=environment)
+        assert done.returncode in (0, -signal.SIGKILL, 128 + signal.SIGKILL), done
+        return done.returncode != 0
+
+    yield run
+    library.unlink()
+
+
+@pytest.mark.parametrize('output, force', [('x.rec', False), ('x.rec', True), ('x', False)])
+@pytest.mark.parametrize('chunks', [1, 3])
+def test_continues_after_kill_at_each_name(loaderx, folder, photos, kill_at, output, force, chunks):
+    """--resume gives the names that a killed process has not given."""
+    (folder / 'photos' / list(photos)[7]).unlink()
+    os.symlink('nowhere', folder / 'photos' / list(photos)[7])
+    options = ['photos', output, '--chunks', chunks, '--on-bad', 'skip']
+    loaderx('pack', *options)
+    made = {path.name: path for path in folder.glob('x*')}
+    for path in made.values():
+        path.rename(folder / f'whole-{path.name}')
+    kills = 0
+    while True:
+        for name in made if force else ():
+            (folder / name).write_bytes(b'old')
+        if not kill_at(kills + 1, *options, *(['--force'] if force else [])):
+            break
+        kills += 1
+        if list(folder.glob('*.commit')):
+            line = loaderx.fails(2, 'pack', *options)
+            assert 'exists' in line or 'is what an interrupted pack has left' in line
+        report = json.loads(loaderx('pack', *options, '--resume', '--json').stdout)
+        assert (report['packed'] + report['resumed'], report['skipped']) == (59, 1)
+        assert {path.name for path in folder.glob('x*')} == set(made)
+        for name, path in made.items():
+            if output == 'x':
+                assert ' have the same ' in loaderx.text('diff', name, f'whole-{name}')
+                shutil.rmtree(path)
+            else:
+                assert path.read_bytes() == (folder / f'whole-{name}').read_bytes()
+                path.unlink()
+    assert kills == (1 if output == 'x' else 3) * chunks + 1
+
+
+def test_a_commit_without_its_files(loaderx, folder, photos, kill_at):
+    assert kill_at(4, 'photos', 'x.rec', '--chunks', 2)
+    assert '.commit is what an interrupted pack has left: --resume' in loaderx.fails(
+        2, 'pack', 'photos', 'x.rec', '--chunks', 2)
+    (folder / 'x_0.rec').unlink()
+    assert 'x_0.rec was complete, and is not there any more: --force begins again' in loaderx.fails(
+        2, 'pack', 'photos', 'x.rec', '--chunks', 2, '--resume')
+    loaderx.text('pack', 'photos', 'x.rec', '--chunks', 2, '--force')
+    assert names(folder) == ['photos', 'x_0.idx', 'x_0.rec', 'x_1.idx', 'x_1.rec']
 
 
 def test_full_disk(loaderx, folder, many):
