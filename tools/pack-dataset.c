@@ -73,11 +73,16 @@ static lx_status create(pack_dataset *self, const image_list *list,
         if (removed != LX_OK)
             return removed;
     }
+    bool made = false;
     lx_schema *schema = lx_schema_new();
     lx_status status = schema != NULL ? fill_schema(list, schema, error)
                                       : fail_memory(error, "a schema");
     if (status == LX_OK)
+        status = directory_make(self->base.unfinished, &made, error);
+    if (status == LX_OK)
         status = lx_writer_create(self->base.unfinished, schema, options, &self->writer, error);
+    if (made && status != LX_OK && status != LX_ERR_EXISTS && status != LX_ERR_BUSY)
+        directory_discard(self->base.unfinished, made, false);
     lx_schema_free(schema);
     return status;
 }

@@ -641,6 +641,14 @@ def test_full_disk(loaderx, folder, many):
     assert len(read(folder / 'x.rec')) == 20000
 
 
+def test_a_disk_without_room_for_a_dataset(loaderx, folder, photos):
+    """A limit of file sizes stands for a full disk."""
+    done = subprocess.run(['bash', '-c', 'ulimit -f 0; exec "$@"', 'limited', loaderx.command,
+                           'pack', 'photos', 'x'], cwd=folder, capture_output=True, timeout=60)
+    assert done.returncode == 1 and b'File too large' in done.stderr
+    assert names(folder) == ['photos']
+
+
 def test_force(loaderx, folder, photos):
     (folder / 'x.rec').write_bytes(b'old')
     assert 'x.rec exists: --force replaces it' in loaderx.fails(2, 'pack', 'photos', 'x.rec')
