@@ -137,6 +137,17 @@ def test_a_folder_without_classes(loaderx, folder):
     assert 'a list cannot have this name' in loaderx.fails(1, 'pack', 'flat', 'y.rec')
 
 
+def test_a_dataset_in_its_input(loaderx, folder, photos):
+    """It would be a sub-folder, and so a class, when the input is packed again."""
+    for output in 'photos/x', 'photos/b/deep/x/':
+        line = loaderx.fails(2, 'pack', 'photos', output)
+        assert f'a dataset in {os.path.dirname(output.rstrip("/"))}, which is a part of' in line
+    loaderx.text('pack', 'photos', 'photos/x.rec')
+    loaderx.text('pack', 'photos', 'x.rec')
+    assert read(folder / 'x.rec') == expected(photos)
+    assert names(folder) == ['photos', 'x.idx', 'x.rec']
+
+
 # ---- lists
 
 
