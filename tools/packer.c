@@ -209,8 +209,12 @@ static lx_status take_slot(packer *self, const slot *from, size_t entry, packer_
         print_skipped(self, &from->error);
         return LX_OK;
     }
-    if (from->error.status != LX_OK)
-        return fail_as(&from->error, error);
+    if (from->error.status != LX_OK) {
+        lx_status status = fail_as(&from->error, error);
+        if (is_of_image(&from->error))
+            advise(error, status, "--on-bad skip leaves it out");
+        return status;
+    }
     lx_status status = take(user, self->list->entries[entry].id, from->record, from->size, error);
     if (status != LX_OK)
         return status;

@@ -281,8 +281,8 @@ def bad(folder, photos):
 def test_bad_images(loaderx, folder, photos, bad):
     first = next(iter(bad))
     line = loaderx.fails(1, 'pack', 'photos', 'x.rec')
-    assert (f'photos/{first}: cannot open the image: No such file or directory; continue with '
-            '--resume') in line
+    assert (f'photos/{first}: cannot open the image: No such file or directory; --on-bad skip '
+            'leaves it out; continue with --resume') in line
     assert not (folder / 'x.rec').exists() and not (folder / 'x.idx').exists()
     assert 'x.rec.pack-' in loaderx.fails(2, 'pack', 'photos', 'x.rec')
     (folder / 'photos' / first).unlink()
@@ -301,8 +301,9 @@ def test_bad_images(loaderx, folder, photos, bad):
 
 def test_nothing_is_left_if_the_first_image_is_bad(loaderx, folder):
     (folder / 'a.lst').write_text('0\t0\tnone.png\n')
-    assert ('none.png: cannot open the image: No such file or directory; --root names the folder '
-            'of the paths') in loaderx.fails(1, 'pack', 'a.lst', 'a.rec')
+    assert ('none.png: cannot open the image: No such file or directory; --on-bad skip leaves it '
+            'out; --root names the folder of the paths') in loaderx.fails(1, 'pack', 'a.lst',
+                                                                          'a.rec')
     assert 'none.png: cannot open the image: No such' in loaderx.fails(
         1, 'pack', 'a.lst', 'a.rec', '--root', '.')
     assert names(folder) == ['a.lst']
