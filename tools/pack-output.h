@@ -5,7 +5,8 @@
  *
  * Until it is complete, it has another name: OUTPUT.pack-TAG, where the tag stands for what is
  * packed and how. After an interruption, the same command finds it by this name. It needs no other
- * state: each record has the id of its image.
+ * state: each record has the id of its image. For the time when outputs get their names, see
+ * pack-commit.h.
  */
 #ifndef LX_TOOLS_PACK_OUTPUT_H
 #define LX_TOOLS_PACK_OUTPUT_H
