@@ -203,6 +203,13 @@ static lx_status check_ids(const image_list *self, lx_error *error)
     return status;
 }
 
+/** Passes the byte order mark at the beginning of a list, if it has one. */
+static const char *skip_mark(const char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(text, mark, strlen(mark)) == 0 ? text + strlen(mark) : text;
+}
+
 static lx_status take_lines(image_list *self, FILE *from, const char *path, lx_error *error)
 {
     char *text = NULL;
@@ -213,8 +220,9 @@ static lx_status take_lines(image_list *self, FILE *from, const char *path, lx_e
         line++;
         while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
             size--;
-        if (size != 0)
-            status = take_line(self, text, text + size, line, error);
+        const char *at = line == 1 ? skip_mark(text) : text, *end = text + size;
+        if (at < end)
+            status = take_line(self, at, end, line, error);
     }
     if (status == LX_OK && !feof(from))
         status = lx_fail_errno(error, errno, path, "cannot read the list");

@@ -175,7 +175,7 @@ def test_list(loaderx, folder, photos):
 def test_labels_and_paths_of_a_list(loaderx, folder):
     for name in 'x y.png', 'é.png':
         (folder / name).write_bytes(png(1))
-    text = (f'18446744073709551615\t-1.5\t0.1\t1e30\tx y.png\r\n'
+    text = (f'\ufeff18446744073709551615\t-1.5\t0.1\t1e30\tx y.png\r\n'
             f'\n7\t3\t{folder}/é.png')
     (folder / 'a.lst').write_bytes(text.encode())
     loaderx.text('pack', 'a.lst', 'a.rec')
@@ -190,6 +190,8 @@ def test_labels_and_paths_of_a_list(loaderx, folder):
 @pytest.mark.parametrize('text, message', [
     ('', 'the list has no images'),
     ('\n\n', 'the list has no images'),
+    ('\ufeff', 'the list has no images'),
+    ('\ufeff\ufeff1\t0\ta.png', "line 1, field 1: the index '\ufeff1' is not a number"),
     ('1\t0\ta.png\nx', "line 2, field 1: the index 'x' is not a number"),
     ('18446744073709551616\t0\ta.png', "line 1, field 1: the index '18446744073709551616'"),
     ('-1\t0\ta.png', "line 1, field 1: the index '-1' is not a number"),
