@@ -160,18 +160,19 @@ static lx_status make_records(size_t part, void *user, lx_error *error)
 {
     block *self = user;
     (void)part;
-    while (atomic_load(&self->bytes) < BLOCK_BYTES) {
+    lx_status status = LX_OK;
+    while (status == LX_OK && atomic_load(&self->bytes) < BLOCK_BYTES) {
         size_t i = atomic_fetch_add(&self->next, 1);
-        lx_status status = interrupt_check(error);
-        if (status != LX_OK || i >= self->count)
-            return status;
+        if (i >= self->count)
+            break;
         slot *to = &self->slots[i];
         lx_error_clear(&to->error);
         (void)make_record(self->packer, self->budget, &self->packer->list->entries[self->first + i],
                           to, &to->error);
         atomic_fetch_add(&self->bytes, to->size);
+        status = interrupt_check(error);
     }
-    return LX_OK;
+    return status;
 }
 
 /* ---- in order, on the calling thread */
@@ -183,13 +184,17 @@ static bool is_of_image(const lx_error *error)
            error->errnum != EIO && error->errnum != ESTALE;
 }
 
-/** Fails as an image did. If its file cannot be read, the input is at fault, as with damage, and
- * not the command line. */
+/** Fails as an image did, unless there was a signal before. If its file cannot be read, the input
+ * is at fault, as with damage, and not the command line. */
 static lx_status fail_as(const lx_error *failure, lx_error *error)
 {
+    if (error->status != LX_OK)
+        return error->status;
     *error = *failure;
     if (error->status == LX_ERR_IO)
         error->status = LX_ERR_CORRUPT;
+    if (is_of_image(failure))
+        advise(error, error->status, "--on-bad skip leaves it out");
     return error->status;
 }
 
@@ -209,12 +214,8 @@ static lx_status take_slot(packer *self, const slot *from, size_t entry, packer_
         print_skipped(self, &from->error);
         return LX_OK;
     }
-    if (from->error.status != LX_OK) {
-        lx_status status = fail_as(&from->error, error);
-        if (is_of_image(&from->error))
-            advise(error, status, "--on-bad skip leaves it out");
-        return status;
-    }
+    if (from->error.status != LX_OK)
+        return fail_as(&from->error, error);
     lx_status status = take(user, self->list->entries[entry].id, from->record, from->size, error);
     if (status != LX_OK)
         return status;
@@ -278,18 +279,20 @@ static lx_status finish(block *self, bool cancel, lx_error *error)
     return status;
 }
 
-/** Takes all images of a block, which is filled again as long as some had no room. */
+/** Takes all images of a block, which is filled again as long as some had no room. What was made
+ * before a signal is taken, too. */
 static lx_status drain(const pipeline *p, block *self, packer_take *take, void *user,
                        lx_error *error)
 {
     for (;;) {
         lx_status status = finish(self, false, error);
-        if (status == LX_OK)
-            status = take_block(self, take, user, error);
+        if (status == LX_OK || status == LX_ERR_CANCELED) {
+            lx_status taken = take_block(self, take, user, error);
+            status = status == LX_OK ? taken : status;
+        }
+        if (status == LX_OK && self->count != 0)
+            status = start(self, p->parts, error);
         if (status != LX_OK || self->count == 0)
-            return status;
-        status = start(self, p->parts, error);
-        if (status != LX_OK)
             return status;
     }
 }
