@@ -17,9 +17,10 @@
 /** The search for images in a folder. */
 typedef struct scan {
     image_list *list;
-    size_t root;          /* length of the name of the folder, with a slash */
-    float label;          /* of the images in the current sub-folder */
-    bool inside, outside; /* some images are in sub-folders; others are not */
+    size_t root;              /* length of the name of the folder, with a slash */
+    float label;              /* of the images in the current sub-folder */
+    bool inside, outside;     /* some images are in sub-folders; others are not */
+    const struct stat *place; /* where the output will be, if it is a folder; NULL: nowhere */
     size_t depth;
     dev_t devices[DEPTH]; /* of the folders above the current one, and their inodes */
     ino_t inodes[DEPTH];
@@ -51,10 +52,16 @@ static lx_status enter(scan *self, const char *path, const struct stat *about, l
 {
     for (size_t i = 0; i < self->depth; i++)
         if (self->devices[i] == about->st_dev && self->inodes[i] == about->st_ino)
-            return lx_fail(error, LX_ERR_ARGUMENT,
+            return lx_fail(error, LX_ERR_CORRUPT,
                            "%.400s leads back, through a link, to a folder above it: remove the "
                            "link",
                            path);
+    if (self->place != NULL && self->place->st_dev == about->st_dev &&
+        self->place->st_ino == about->st_ino)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "a dataset in %.400s, which is a part of INPUT, would be a class the next "
+                       "time: choose another OUTPUT",
+                       path);
     if (self->depth == DEPTH)
         return lx_fail(error, LX_ERR_LIMIT, "folders are nested more than %d deep", DEPTH);
     self->devices[self->depth] = about->st_dev;
@@ -66,7 +73,7 @@ static lx_status add_image(scan *self, const char *path, lx_error *error)
 {
     const char *name = path + self->root;
     if (strpbrk(name, "\t\n\r") != NULL)
-        return lx_fail(error, LX_ERR_ARGUMENT,
+        return lx_fail(error, LX_ERR_CORRUPT,
                        "a list cannot have this name, which has a tab or the end of a line: rename "
                        "%.400s",
                        path);
@@ -124,21 +131,22 @@ static lx_status scan_folder(scan *self, const char *path, lx_error *error)
     return status;
 }
 
-lx_status image_list_scan(image_list *self, const char *folder, lx_error *error)
+lx_status image_list_scan(image_list *self, const char *folder, const struct stat *place,
+                          lx_error *error)
 {
     struct stat about;
     size_t size = strlen(folder);
-    scan s = {.list = self, .root = size + (size != 0 && folder[size - 1] != '/')};
+    scan s = {.list = self, .place = place, .root = size + (size != 0 && folder[size - 1] != '/')};
     if (size == 0 || stat(folder, &about) != 0)
         return lx_fail_errno(error, size == 0 ? ENOENT : errno, folder, "cannot list the folder");
     lx_status status = enter(&s, folder, &about, error);
     if (status == LX_OK)
         status = scan_folder(&s, folder, error);
     if (status == LX_OK && self->count == 0)
-        status = lx_fail(error, LX_ERR_NOT_FOUND,
+        status = lx_fail(error, LX_ERR_CORRUPT,
                          "no images: no names of files end in .jpg, .jpeg, .png or .webp");
     if (status == LX_OK && s.outside && s.inside)
-        status = lx_fail(error, LX_ERR_ARGUMENT,
+        status = lx_fail(error, LX_ERR_CORRUPT,
                          "some images are in sub-folders, which are classes, and others are not: "
                          "move the others, or pack a list");
     lx_error_locate(error, folder, NULL, LX_NONE, LX_NONE);

@@ -176,7 +176,15 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** An id that occurs twice would be found only once in the index. */
+const uint64_t *image_list_find_repeated(uint64_t *ids, size_t count)
+{
+    qsort(ids, count, sizeof *ids, compare_ids);
+    for (size_t i = 1; i < count; i++)
+        if (ids[i] == ids[i - 1])
+            return &ids[i];
+    return NULL;
+}
+
 static lx_status check_ids(const image_list *self, lx_error *error)
 {
     uint64_t *ids = calloc(self->count + 1, sizeof *ids);
@@ -185,15 +193,21 @@ static lx_status check_ids(const image_list *self, lx_error *error)
         return fail_memory(error, "the list");
     for (size_t i = 0; i < self->count; i++)
         ids[i] = self->entries[i].id;
-    qsort(ids, self->count, sizeof *ids, compare_ids);
-    for (size_t i = 1; status == LX_OK && i < self->count; i++)
-        if (ids[i] == ids[i - 1])
-            status = lx_fail(error, LX_ERR_CORRUPT,
-                             "the index %" PRIu64 ", the first field, is in two lines: each line "
-                             "needs its own",
-                             ids[i]);
+    const uint64_t *repeated = image_list_find_repeated(ids, self->count);
+    if (repeated != NULL)
+        status = lx_fail(error, LX_ERR_CORRUPT,
+                         "the index %" PRIu64 ", the first field, is in two lines: each line needs "
+                         "its own",
+                         *repeated);
     free(ids);
     return status;
+}
+
+/** Passes the byte order mark at the beginning of a list, if it has one. */
+static const char *skip_mark(const char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(text, mark, strlen(mark)) == 0 ? text + strlen(mark) : text;
 }
 
 static lx_status take_lines(image_list *self, FILE *from, const char *path, lx_error *error)
@@ -206,8 +220,9 @@ static lx_status take_lines(image_list *self, FILE *from, const char *path, lx_e
         line++;
         while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
             size--;
-        if (size != 0)
-            status = take_line(self, text, text + size, line, error);
+        const char *at = line == 1 ? skip_mark(text) : text, *end = text + size;
+        if (at < end)
+            status = take_line(self, at, end, line, error);
     }
     if (status == LX_OK && !feof(from))
         status = lx_fail_errno(error, errno, path, "cannot read the list");

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <loaderx/status.h>
 
@@ -44,12 +45,14 @@ lx_status image_list_read(image_list *self, const char *path, lx_error *error);
  * Lists the images of a folder: the files whose names end in .jpg, .jpeg, .png or .webp, in sorted
  * order, at any depth; hidden ones are left out. The only label of an image is the number of the
  * sub-folder that it is in, in sorted order, or 0 if there are no sub-folders. Ids are numbers of
- * images.
- * @retval LX_ERR_NOT_FOUND  There are no images.
- * @retval LX_ERR_ARGUMENT   Some images are in sub-folders, and others are not; a name has a tab, a
- *                           line feed or a carriage return; or a link leads back to its own folder.
+ * images. No folder may be @p place, where a folder will be made; NULL: none will.
+ * @retval LX_ERR_ARGUMENT  One of the folders is @p place.
+ * @retval LX_ERR_CORRUPT   There are no images; some are in sub-folders, and others are not; a name
+ *                          has a tab, a line feed or a carriage return; or a link leads back to its
+ *                          own folder.
  */
-lx_status image_list_scan(image_list *self, const char *folder, lx_error *error);
+lx_status image_list_scan(image_list *self, const char *folder, const struct stat *place,
+                          lx_error *error);
 
 /** Adds an image; its path is @p size bytes. Add the labels with image_list_add_label() before. */
 lx_status image_list_add(image_list *self, uint64_t id, uint32_t labels, const char *path,
@@ -57,6 +60,10 @@ lx_status image_list_add(image_list *self, uint64_t id, uint32_t labels, const c
 
 /** Adds a label of the next image. */
 lx_status image_list_add_label(image_list *self, float label, lx_error *error);
+
+/** Sorts ids. Returns one that occurs twice, and so would be found only once in an index; NULL:
+ * there is none. */
+const uint64_t *image_list_find_repeated(uint64_t *ids, size_t count);
 
 /** Shuffles the list; the order depends only on the number of images and the seed. */
 lx_status image_list_shuffle(image_list *self, uint64_t seed, lx_error *error);

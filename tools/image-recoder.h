@@ -14,6 +14,8 @@
 #include <loaderx/image/format.h>
 #include <loaderx/status.h>
 
+#include "pixel-budget.h"
+
 /** How images are changed: resized, then cropped, then encoded. */
 typedef struct image_recoding {
     lx_image_format format; /**< #LX_IMAGE_UNKNOWN: they are not changed. */
@@ -23,27 +25,28 @@ typedef struct image_recoding {
     bool lossless;
 } image_recoding;
 
-/** Changes images. Each thread needs its own. */
+/** Changes one image. Freed after it, so that no thread keeps the memory of a large image. */
 typedef struct image_recoder image_recoder;
 
 /**
- * Creates a recoder, which image_recoder_free() frees, even after a failure.
+ * Creates a recoder, which image_recoder_free() frees, even after a failure. Its pixels count in
+ * the budget until then.
  * @retval LX_ERR_UNSUPPORTED  Images are to be changed, but this build has no libloaderx-image.
  */
-lx_status image_recoder_new(const image_recoding *recoding, image_recoder **recoder,
-                            lx_error *error);
+lx_status image_recoder_new(const image_recoding *recoding, pixel_budget *budget,
+                            image_recoder **recoder, lx_error *error);
 
 /** NULL is allowed. */
 void image_recoder_free(image_recoder *recoder);
 
 /**
- * Changes an image. One that stays as it is must have a header that can be decoded; without
- * libloaderx-image, nothing is checked.
+ * Changes the image; call it once. One that stays as it is must have a header that can be decoded;
+ * without libloaderx-image, nothing is checked.
  *
  * @param[in]  self      The recoder.
  * @param[in]  bytes     The file.
  * @param[in]  size      Its size.
- * @param[out] out       Receives @p bytes, or bytes that belong to the recoder until its next call.
+ * @param[out] out       Receives @p bytes, or bytes that belong to the recoder.
  * @param[out] out_size  Receives their number.
  * @param[out] error     The failure, with which the image is bad.
  */

@@ -94,7 +94,7 @@ static lx_status convert(pack_job *job, const char *input, const char *output, c
     progress clock;
     interrupt_catch();
     progress_begin(&clock, "pack", true);
-    lx_status status = pack_output_new(output, 0, job->replace ? PACK_REPLACE : PACK_AGAIN,
+    lx_status status = pack_output_new(output, 0, job->replace ? PACK_REPLACE : PACK_AGAIN, false,
                                        job->executor, &self.to, error);
     if (status == LX_OK && self.to->class->lock != NULL)
         status = self.to->class->lock(self.to, error);
@@ -150,6 +150,8 @@ lx_status pack_convert_records(pack_job *self, const char *input, const char *ou
 
 enum { LABEL, IMAGE, ID, FIELDS };
 
+/* Ids that are read at once. */
+#define IDS 4096
 /* Larger numbers are not all floats. */
 #define LABEL_MAX (1 << 24)
 
@@ -301,6 +303,53 @@ static lx_status copy_index(conversion *self, const image_dataset *from, uint64_
     return add(self, id, count, self->record.bytes, size, error);
 }
 
+/** Reads ids, none of which may be missing. */
+static lx_status read_ids(const image_dataset *from, uint64_t *ids, uint64_t length,
+                          lx_error *error)
+{
+    uint64_t indices[IDS], offsets[IDS + 1];
+    uint8_t present[IDS];
+    lx_status status = LX_OK;
+    for (uint64_t first = 0; status == LX_OK && first < length; first += IDS) {
+        size_t count = length - first < IDS ? (size_t)(length - first) : IDS;
+        for (size_t i = 0; i < count; i++)
+            indices[i] = first + i;
+        status = lx_dataset_get_sizes(from->dataset, from->fields[ID], indices, count, offsets,
+                                      present, error);
+        const uint8_t *missing = memchr(present, 0, count);
+        if (status == LX_OK && missing != NULL) {
+            status = lx_fail(error, LX_ERR_MISMATCH, "the value is missing");
+            lx_error_locate(error, NULL, "id", indices[missing - present], LX_NONE);
+        }
+        if (status == LX_OK)
+            status = lx_dataset_gather(from->dataset, from->fields[ID], indices, count, ids + first,
+                                       sizeof *ids, error);
+    }
+    return status;
+}
+
+/** Checks, before a file is written, that its index can have the ids as keys. */
+static lx_status check_ids(const image_dataset *from, uint64_t length, lx_error *error)
+{
+    if (from->count == ID)
+        return LX_OK;
+    uint64_t *ids = length < SIZE_MAX / sizeof *ids ? calloc(length + 1, sizeof *ids) : NULL;
+    if (ids == NULL)
+        return fail_memory(error, "the ids");
+    lx_status status = read_ids(from, ids, length, error);
+    const uint64_t *repeated = status == LX_OK ? image_list_find_repeated(ids, length) : NULL;
+    if (repeated != NULL)
+        status = lx_fail(
+            error, LX_ERR_MISMATCH,
+            "two records have the id %" PRIu64 ", and ids are the keys of the index: "
+            "'loaderx copy --field label --field %s' leaves ids out, and then the "
+            "numbers of records are the keys",
+            *repeated,
+            lx_schema_get_field(lx_dataset_get_schema(from->dataset), from->fields[IMAGE])->name);
+    free(ids);
+    return status;
+}
+
 static lx_status copy_dataset(conversion *self, const char *input, lx_error *error)
 {
     progress bar;
@@ -310,6 +359,8 @@ static lx_status copy_dataset(conversion *self, const char *input, lx_error *err
     if (status == LX_OK)
         status = find_fields(&from, error);
     uint64_t length = status == LX_OK ? lx_dataset_get_length(from.dataset) : 0;
+    if (status == LX_OK)
+        status = check_ids(&from, length, error);
     for (uint64_t i = 0; status == LX_OK && i < length; i++) {
         status = copy_index(self, &from, i, error);
         progress_update(&bar, i + 1, length, 0);

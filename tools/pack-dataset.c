@@ -40,11 +40,11 @@ static lx_status check(pack_output *self, pack_mode mode, lx_error *error)
 {
     struct stat about;
     lx_status status = directory_check_parent(self->path, error);
-    if (status == LX_OK && lstat(self->path, &about) == 0)
+    if (status == LX_OK && !pack_output_is_named(self) && lstat(self->path, &about) == 0)
         status = lx_fail(error, LX_ERR_EXISTS, "%.400s exists: give the dataset another name",
                          self->path);
     if (status == LX_OK && mode == PACK_NEW && is_begun(self))
-        status = pack_output_fail_begun(self, error);
+        status = pack_output_fail_begun(self->unfinished, error);
     return status;
 }
 
@@ -73,11 +73,16 @@ static lx_status create(pack_dataset *self, const image_list *list,
         if (removed != LX_OK)
             return removed;
     }
+    bool made = false;
     lx_schema *schema = lx_schema_new();
     lx_status status = schema != NULL ? fill_schema(list, schema, error)
                                       : fail_memory(error, "a schema");
     if (status == LX_OK)
+        status = directory_make(self->base.unfinished, &made, error);
+    if (status == LX_OK)
         status = lx_writer_create(self->base.unfinished, schema, options, &self->writer, error);
+    if (made && status != LX_OK && status != LX_ERR_EXISTS && status != LX_ERR_BUSY)
+        directory_discard(self->base.unfinished, made, false);
     lx_schema_free(schema);
     return status;
 }
@@ -182,7 +187,7 @@ static lx_status close_dataset(pack_output *output, pack_end end, lx_error *erro
 
 static lx_status install(pack_output *self, lx_error *error)
 {
-    if (rename(self->unfinished, self->path) == -1)
+    if (!pack_output_is_named(self) && rename(self->unfinished, self->path) == -1)
         return lx_fail_errno(error, errno, self->path, "cannot rename the finished dataset");
     return directory_sync_parent(self->path, error);
 }

@@ -9,6 +9,7 @@
 
 #include "failure.h"
 #include "interrupt.h"
+#include "pack-commit.h"
 #include "pack-output.h"
 #include "packer.h"
 #include "report.h"
@@ -60,22 +61,39 @@ static lx_status pack_output_images(const pack_job *self, packer *work, const pa
 
 /* ---- all files */
 
-static lx_status make_outputs(const pack_job *self, pack_output **outputs, lx_error *error)
+/** Finds the commit of an earlier process, which --resume continues and --force removes. */
+static lx_status find_commit(const pack_job *self, const uint32_t *tags, pack_commit *commit,
+                             lx_error *error)
 {
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < self->plan->count; i++) {
-        const pack_file *file = &self->plan->files[i];
-        status = pack_output_new(file->path, make_tag(self, file), choose_mode(self),
-                                 self->executor, &outputs[i], error);
-    }
-    return status == LX_OK && outputs[0]->class->lock != NULL
-               ? outputs[0]->class->lock(outputs[0], error)
-               : status;
+    const pack_plan *plan = self->plan;
+    uint32_t tag = add_to_tag(0, tags, plan->count * sizeof *tags);
+    lx_status status = pack_commit_read(commit, plan->files[0].path, tag, error);
+    if (status != LX_OK || !commit->found || self->resume)
+        return status;
+    return self->replace ? pack_commit_remove(commit, error)
+                         : pack_output_fail_begun(commit->path, error);
 }
 
-static lx_status pack_files(pack_job *self, pack_output **outputs, progress *bar, lx_error *error)
+static lx_status make_outputs(const pack_job *self, pack_commit *commit, pack_output **outputs,
+                              lx_error *error)
 {
     size_t count = self->plan->count;
+    uint32_t *tags = calloc(count, sizeof *tags);
+    if (tags == NULL)
+        return fail_memory(error, "the files");
+    for (size_t i = 0; i < count; i++)
+        tags[i] = make_tag(self, &self->plan->files[i]);
+    lx_status status = find_commit(self, tags, commit, error);
+    pack_mode mode = commit->found && commit->replaces ? PACK_REPLACE : choose_mode(self);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = pack_output_new(self->plan->files[i].path, tags[i], mode, commit->found,
+                                 self->executor, &outputs[i], error);
+    free(tags);
+    return status;
+}
+
+static lx_status pack_outputs(pack_job *self, pack_output **outputs, progress *bar, lx_error *error)
+{
     packer work = {.list = self->list,
                    .root = self->root,
                    .recoding = &self->recoding,
@@ -83,37 +101,64 @@ static lx_status pack_files(pack_job *self, pack_output **outputs, progress *bar
                    .skip = self->skip,
                    .bar = bar,
                    .total = self->plan->images};
-    lx_status status = make_outputs(self, outputs, error);
-    for (size_t i = 0; status == LX_OK && i < count; i++) {
+    lx_status status = LX_OK;
+    if (outputs[0]->class->lock != NULL)
+        status = outputs[0]->class->lock(outputs[0], error);
+    for (size_t i = 0; status == LX_OK && i < self->plan->count; i++) {
         uint64_t found = 0;
         status = pack_output_images(self, &work, &self->plan->files[i], outputs[i], &found, error);
         self->resumed += found;
     }
     progress_clear(bar);
-    for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = outputs[i]->class->install(outputs[i], error);
     self->packed = work.packed;
     self->skipped = work.skipped;
     self->bytes = work.bytes;
     return status;
 }
 
+static lx_status commit_outputs(const pack_job *self, pack_commit *commit, lx_error *error)
+{
+    commit->packed = self->packed + self->resumed;
+    commit->skipped = self->skipped;
+    commit->replaces = self->replace;
+    return pack_commit_write(commit, error);
+}
+
+static lx_status pack_files(pack_job *self, pack_output **outputs, pack_commit *commit,
+                            progress *bar, lx_error *error)
+{
+    lx_status status = make_outputs(self, commit, outputs, error);
+    if (status == LX_OK && commit->found) {
+        self->resumed = commit->packed;
+        self->skipped = commit->skipped;
+    } else if (status == LX_OK) {
+        status = pack_outputs(self, outputs, bar, error);
+        if (status == LX_OK)
+            status = commit_outputs(self, commit, error);
+    }
+    for (size_t i = 0; status == LX_OK && i < self->plan->count; i++)
+        status = outputs[i]->class->install(outputs[i], error);
+    return status == LX_OK ? pack_commit_remove(commit, error) : status;
+}
+
 lx_status pack_job_run(pack_job *self, lx_error *error)
 {
     progress bar;
     size_t count = self->plan->count;
+    pack_commit commit = {0};
     pack_output **outputs = calloc(count, sizeof *outputs);
     if (outputs == NULL)
         return fail_memory(error, "the files");
     interrupt_catch();
     progress_begin(&bar, "pack", self->quiet);
-    lx_status status = pack_files(self, outputs, &bar, error);
+    lx_status status = pack_files(self, outputs, &commit, &bar, error);
     self->seconds = progress_seconds(&bar);
     if (self->packed + self->resumed != 0 && status != LX_OK)
         advise(error, status, "continue with --resume");
     for (size_t i = 0; i < count; i++)
         pack_output_free(outputs[i]);
     free(outputs);
+    pack_commit_free(&commit);
     return status;
 }
 

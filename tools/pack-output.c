@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "failure.h"
 
@@ -17,8 +18,8 @@ char *pack_output_name(const char *path, uint32_t tag)
     return name;
 }
 
-lx_status pack_output_new(const char *path, uint32_t tag, pack_mode mode, lx_executor *executor,
-                          pack_output **output, lx_error *error)
+lx_status pack_output_new(const char *path, uint32_t tag, pack_mode mode, bool committed,
+                          lx_executor *executor, pack_output **output, lx_error *error)
 {
     size_t length = strlen(path);
     bool records = length > 4 && strcmp(path + length - 4, ".rec") == 0;
@@ -26,9 +27,14 @@ lx_status pack_output_new(const char *path, uint32_t tag, pack_mode mode, lx_exe
     pack_output *made = *output = calloc(1, class->size);
     if (made == NULL)
         return fail_memory(error, "an output");
-    *made = (pack_output){class, path, pack_output_name(path, tag), tag, executor};
-    return made->unfinished != NULL ? class->check(made, mode, error)
-                                    : fail_memory(error, "a path");
+    *made = (pack_output){class, path, pack_output_name(path, tag), tag, committed, executor};
+    if (made->unfinished == NULL)
+        return fail_memory(error, "a path");
+    if (pack_output_is_named(made) && access(path, F_OK) != 0)
+        return lx_fail(error, LX_ERR_NOT_FOUND,
+                       "%.400s was complete, and is not there any more: --force begins again",
+                       path);
+    return class->check(made, mode, error);
 }
 
 void pack_output_free(pack_output *output)
@@ -47,13 +53,18 @@ lx_status pack_output_take(void *user, uint64_t id, const void *record, size_t s
     return self->class->add(self, id, record, size, error);
 }
 
-lx_status pack_output_fail_begun(const pack_output *self, lx_error *error)
+bool pack_output_is_named(const pack_output *self)
+{
+    return self->committed && access(self->unfinished, F_OK) != 0;
+}
+
+lx_status pack_output_fail_begun(const char *name, lx_error *error)
 {
     return lx_fail(
         error, LX_ERR_EXISTS,
         "%.400s is what an interrupted pack has left: --resume continues it, and --force "
         "begins again",
-        self->unfinished);
+        name);
 }
 
 bool pack_images_match(const pack_images *self, size_t *at, uint64_t id)

@@ -5,7 +5,8 @@
  *
  * Until it is complete, it has another name: OUTPUT.pack-TAG, where the tag stands for what is
  * packed and how. After an interruption, the same command finds it by this name. It needs no other
- * state: each record has the id of its image.
+ * state: each record has the id of its image. For the time when outputs get their names, see
+ * pack-commit.h.
  */
 #ifndef LX_TOOLS_PACK_OUTPUT_H
 #define LX_TOOLS_PACK_OUTPUT_H
@@ -59,7 +60,7 @@ typedef struct pack_output_class {
     /** Closes the output, which is then durable, under its temporary name. One that is closed can
      * still be removed, with #PACK_DISCARD. */
     lx_status (*close)(pack_output *self, pack_end end, lx_error *error);
-    /** Gives the closed output its name. */
+    /** Gives the closed output its name, unless it has it already. */
     lx_status (*install)(pack_output *self, lx_error *error);
     void (*free)(pack_output *self); /**< Frees what the kind has allocated, and its lock. */
 } pack_output_class;
@@ -72,16 +73,21 @@ struct pack_output {
     const char *path; /**< Borrowed. */
     char *unfinished; /**< Its temporary name. */
     uint32_t tag;
+    bool committed;        /**< It was complete before, and may have its name already. */
     lx_executor *executor; /**< Of the writer of a dataset; borrowed. */
 };
 
 /**
  * Creates an output, and checks that it may be written. It is a RecordIO file if its name ends in
  * .rec. Free it with pack_output_free(), even after a failure.
- * @retval LX_ERR_EXISTS  It exists, complete or not, and the mode does not allow this.
+ * @retval LX_ERR_EXISTS     It exists, complete or not, and the mode does not allow this.
+ * @retval LX_ERR_NOT_FOUND  It was complete, but is not there any more.
  */
-lx_status pack_output_new(const char *path, uint32_t tag, pack_mode mode, lx_executor *executor,
-                          pack_output **output, lx_error *error);
+lx_status pack_output_new(const char *path, uint32_t tag, pack_mode mode, bool committed,
+                          lx_executor *executor, pack_output **output, lx_error *error);
+
+/** Whether it has its name already, because an earlier process gave it. */
+bool pack_output_is_named(const pack_output *self);
 
 /** NULL is allowed. */
 void pack_output_free(pack_output *output);
@@ -93,8 +99,8 @@ lx_status pack_output_take(void *user, uint64_t id, const void *record, size_t s
 /** Makes the temporary name of a file; NULL if memory runs out. */
 char *pack_output_name(const char *path, uint32_t tag);
 
-/** Fails because an interrupted pack has left the output. */
-lx_status pack_output_fail_begun(const pack_output *self, lx_error *error);
+/** Fails because an interrupted pack has left the file or dataset @p name. */
+lx_status pack_output_fail_begun(const char *name, lx_error *error);
 
 /** Whether the record of image @p id may follow those of the images before @p at, which then moves
  * behind that image. */

@@ -33,6 +33,8 @@ static bool is_begun(const pack_records *self)
 
 static lx_status check_names(const pack_records *self, lx_error *error)
 {
+    if (pack_output_is_named(&self->base))
+        return LX_OK;
     lx_status status = recordio_check_output(self->base.path, self->replace, error);
     return status == LX_OK ? recordio_check_output(self->index, self->replace, error) : status;
 }
@@ -50,7 +52,7 @@ static lx_status check(pack_output *output, pack_mode mode, lx_error *error)
     if (status == LX_OK)
         status = check_names(self, error);
     if (status == LX_OK && mode == PACK_NEW && is_begun(self))
-        status = pack_output_fail_begun(output, error);
+        status = pack_output_fail_begun(output->unfinished, error);
     return status;
 }
 
@@ -177,11 +179,12 @@ static lx_status install(pack_output *output, lx_error *error)
     lx_status status = check_names(self, error);
     if (status != LX_OK)
         return status;
-    if (unlink(self->index) == -1 && errno != ENOENT)
+    bool named = pack_output_is_named(output);
+    if (!named && unlink(self->index) == -1 && errno != ENOENT)
         return lx_fail_errno(error, errno, self->index, "cannot remove the old index");
-    if (rename(output->unfinished, output->path) == -1)
+    if (!named && rename(output->unfinished, output->path) == -1)
         return lx_fail_errno(error, errno, output->path, "cannot rename the finished file");
-    if (rename(self->unfinished_index, self->index) == -1)
+    if (rename(self->unfinished_index, self->index) == -1 && !(named && errno == ENOENT))
         return lx_fail_errno(error, errno, self->index, "cannot rename the finished index");
     return directory_sync_parent(output->path, error);
 }

@@ -271,6 +271,29 @@ static char *copy_folder(const char *path)
     return slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
+static void trim_slashes(char *path)
+{
+    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/';)
+        path[--length] = '\0';
+}
+
+static lx_status scan(request *r, lx_error *error)
+{
+    struct stat place;
+    bool dataset = !r->list && !ends_in(r->output, ".rec");
+    char *output = strdup(r->output);
+    if (output != NULL)
+        trim_slashes(output);
+    char *parent = output != NULL ? copy_folder(output) : NULL;
+    bool known = parent != NULL && stat(parent, &place) == 0;
+    lx_status status = parent != NULL ? image_list_scan(&r->images, r->root,
+                                                        dataset && known ? &place : NULL, error)
+                                      : fail_memory(error, "a path");
+    free(parent);
+    free(output);
+    return status;
+}
+
 static lx_status make_list(request *r, lx_error *error)
 {
     struct stat about;
@@ -289,10 +312,8 @@ static lx_status make_list(request *r, lx_error *error)
         r->root = folder ? strdup(r->input) : copy_folder(r->input);
     if (r->root == NULL)
         return fail_memory(error, "a path");
-    for (size_t length = strlen(r->root); length > 1 && r->root[length - 1] == '/';)
-        r->root[--length] = '\0';
-    lx_status status = folder ? image_list_scan(&r->images, r->root, error)
-                              : image_list_read(&r->images, r->input, error);
+    trim_slashes(r->root);
+    lx_status status = folder ? scan(r, error) : image_list_read(&r->images, r->input, error);
     if (status == LX_OK && r->shuffle)
         status = image_list_shuffle(&r->images, r->cut.seed, error);
     return status == LX_OK ? pack_plan_make(&r->plan, &r->images, &r->cut, r->output, error)

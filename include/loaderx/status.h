@@ -116,7 +116,8 @@ LX_API void lx_error_clear(lx_error *error);
 
 /**
  * Formats an error as one line, which contains the path, field, record and offset as far as they
- * are known, the message, and the system's text for the errno.
+ * are known, the message, and the system's text for the errno. This text comes before advice in the
+ * message, which begins with "; ".
  *
  * @param[in]  error   The error; if it describes no failure, the line is "no error".
  * @param[out] text    Receives the line, truncated to @p size bytes and always NUL-terminated; may

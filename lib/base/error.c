@@ -156,5 +156,8 @@ size_t lx_error_describe(const lx_error *error, char *text, size_t size)
     const char *message = error->message[0] ? error->message : lx_status_get_message(error->status);
     if (error->errnum == 0)
         return (size_t)snprintf(text, size, "%s%s", place, message);
-    return (size_t)snprintf(text, size, "%s%s: %s", place, message, strerror(error->errnum));
+    const char *advice = strstr(message, "; ");
+    int length = (int)(advice != NULL ? (size_t)(advice - message) : strlen(message));
+    return (size_t)snprintf(text, size, "%s%.*s: %s%s", place, length, message,
+                            strerror(error->errnum), message + length);
 }

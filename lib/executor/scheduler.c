@@ -23,7 +23,7 @@ static lx_status start_threads(lx__queue *queue, size_t parts, bool timed, lx_er
         if (queue->started == 0)
             return lx_fail_errno(
                 error, errnum, NULL,
-                "cannot start a thread: the limit on threads or memory has been reached");
+                "cannot start a thread; the limit on threads or memory has been reached");
         queue->limit = queue->started; /* avoids a retry for each task */
     }
     return LX_OK;

@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 
 from arrays import values, write_idx
+from image_files import png
 
 # Bounds every run of the command; sanitizers make them ten times slower.
 TIMEOUT = 120
 
 
 BUILD = pathlib.Path(os.environ.get('top_builddir', '.')).resolve()
+IMAGES = 'define HAVE_IMAGES 1' in (BUILD / 'config.h').read_text()
 
 
 def find_command():
@@ -109,3 +111,30 @@ def varied(folder):
     """A dataset `varied` of four records: text, of any length, empty or missing, and number."""
     subprocess.run([BUILD / 'tests' / 'tools' / 'make-dataset', 'varied'], cwd=folder, check=True,
                    timeout=TIMEOUT)
+
+
+@pytest.fixture
+def photos(folder):
+    """A folder of 60 images in three classes, with files that are no images; return their bytes."""
+    files = {}
+    for number in range(60):
+        name = f'{"abc"[number % 3]}/{"deep/" if number % 7 == 0 else ""}{number:02}.png'
+        files[name] = png(number, 4 + number)
+    for name, data in files.items():
+        path = folder / 'photos' / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (folder / 'photos' / 'b' / 'notes.txt').write_text('no image')
+    (folder / 'photos' / 'b' / '.hidden.png').write_bytes(b'no image')
+    (folder / 'photos' / 'd').mkdir()
+    return dict(sorted(files.items()))
+
+
+@pytest.fixture
+def many(folder):
+    """A list of 20000 images in 50 files; return its lines."""
+    for number in range(50):
+        (folder / f'{number}.png').write_bytes(png(number, 60, 50))
+    lines = [f'{i * 7919 % 30011}\t{i % 10}\t{i % 50}.png\n' for i in range(20000)]
+    (folder / 'many.lst').write_text(''.join(lines))
+    return lines

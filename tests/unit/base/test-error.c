@@ -71,6 +71,22 @@ START_TEST(describe_names_all_details)
 }
 END_TEST
 
+START_TEST(advice_comes_after_the_text_of_the_system)
+{
+    lx_error error = LX_ERROR_INIT;
+    char text[256];
+    lx_fail_errno(&error, ENOENT, "a.lst", "cannot open the list");
+    lx__error_append(&error, "; make it first; or name another");
+    lx_error_describe(&error, text, sizeof text);
+    ck_assert_str_eq(text, "a.lst: cannot open the list: No such file or directory; make it first; "
+                           "or name another");
+    lx_error_clear(&error);
+    lx_fail(&error, LX_ERR_STATE, "it is sealed; unseal it");
+    lx_error_describe(&error, text, sizeof text);
+    ck_assert_str_eq(text, "it is sealed; unseal it");
+}
+END_TEST
+
 START_TEST(a_status_without_message_describes_itself)
 {
     lx_error error = LX_ERROR_INIT;
@@ -155,6 +171,7 @@ END_TEST
 
 UNIT_MAIN("base/error", keeps_the_first_failure, keeps_the_innermost_place,
           system_errors_have_errno_and_path, describe_names_all_details,
-          a_status_without_message_describes_itself, long_paths_keep_their_end,
-          escapes_control_characters_of_files, adds_a_message_to_a_bare_status_of_a_callback,
-          appends_to_a_message, accepts_no_error_object)
+          advice_comes_after_the_text_of_the_system, a_status_without_message_describes_itself,
+          long_paths_keep_their_end, escapes_control_characters_of_files,
+          adds_a_message_to_a_bare_status_of_a_callback, appends_to_a_message,
+          accepts_no_error_object)
