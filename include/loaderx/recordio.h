@@ -473,8 +473,9 @@ LX_API void lx_recordio_label_write(const lx_recordio_label *label, void *out);
  * into memory, so it must not be truncated while it is read.
  *
  * With MXNet's header, the columns are "label" (#LX_FLOAT32; several labels are an array of
- * @p label_width numbers), "id" (#LX_UINT64) and "image" (#LX_IMAGE, the rest of the record). If
- * records have no header, the only column is "data" (#LX_BYTES).
+ * @p label_width numbers), "id" (#LX_INT64) and "image" (#LX_IMAGE, the rest of the record). If
+ * records have no header, the only column is "data" (#LX_BYTES). An id of 2^63 or more keeps its
+ * 64 bits, so that it is negative as an int64_t: 2^64 - 1 becomes -1.
  *
  * A damaged record fails with #LX_ERR_CORRUPT when it is read, and so does one that has another
  * number of labels: the ::lx_damage_policy of a loader applies. Sources of several files can be

@@ -266,7 +266,7 @@ static lx_status set_columns(lx_source *made, uint32_t label_width, lx_error *er
 {
     const uint64_t width = label_width;
     const lx_column_info label = {.dtype = LX_FLOAT32, .ndim = width > 1, .shape = &width};
-    const lx_column_info id = {.dtype = LX_UINT64}, image = {.dtype = LX_IMAGE};
+    const lx_column_info id = {.dtype = LX_INT64}, image = {.dtype = LX_IMAGE};
     const lx_column_info data = {.dtype = LX_BYTES};
     if (width == 0)
         return lx__source_set_column(made, 0, "data", &data, error);

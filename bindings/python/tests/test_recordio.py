@@ -483,6 +483,24 @@ def test_several_labels(tmp_path):
         recordio.RecordIODataset(path, label_width=3)[0]
 
 
+def test_large_ids_keep_their_bits(tmp_path):
+    ids = [0, 2**63 - 1, 2**63, 2**64 - 1]
+    write_indexed(tmp_path / 'a.rec', [recordio.pack((0, 1.0, i, 0), b'x') for i in ids])
+    column = recordio.RecordIODataset(tmp_path / 'a.rec')[:]['id']
+    assert column.dtype == np.int64 and column.view(np.uint64).tolist() == ids
+
+
+def test_records_as_tensors(packed):
+    """Also of torch before 2.3, which has no uint64."""
+    torch = pytest.importorskip('torch')
+    from loaderx.torch import DataLoader
+    seen = []
+    for batch in DataLoader(recordio.RecordIODataset(packed), batch_size=6):
+        assert batch['id'].dtype == torch.int64
+        seen += batch['id'].tolist()
+    assert seen == list(range(100, 120))
+
+
 def test_a_dataset_needs_its_index(packed, tmp_path):
     (tmp_path / 'a.idx').unlink()
     with pytest.raises(FileNotFoundError, match='a.idx'):

@@ -23,6 +23,12 @@ static float label_of(unsigned i, uint32_t k)
     return i % 4 == 1 ? magic : (float)(i * 10 + k);
 }
 
+/** The id of image @p i; as an int64_t, some are negative. */
+static uint64_t id_of(unsigned i)
+{
+    return i % 5 == 2 ? UINT64_MAX - i : 1000 + i;
+}
+
 /** Writes a.rec and a.idx with MXNet's header, or without if @p labels is 0. */
 static void write_file(uint32_t labels)
 {
@@ -36,7 +42,7 @@ static void write_file(uint32_t labels)
             float number = label_of(i, k);
             memcpy(stored + 4 * k, &number, 4);
         }
-        lx_recordio_label label = {.id = 1000 + i};
+        lx_recordio_label label = {.id = id_of(i)};
         if (labels == 1)
             label.label = label_of(i, 0);
         label.count = labels > 1 ? labels : 0;
@@ -86,8 +92,8 @@ START_TEST(reads_records_with_and_without_headers)
                     ck_assert_mem_eq((float *)label->data + row * labels + k, &right, 4);
                 }
                 if (labels != 0)
-                    ck_assert_uint_eq(((uint64_t *)lx_batch_find_column(batch, "id")->data)[row],
-                                      1000 + i);
+                    ck_assert_int_eq(((int64_t *)lx_batch_find_column(batch, "id")->data)[row],
+                                     (int64_t)id_of(i));
             }
         }
         ck_assert_uint_eq(seen, COUNT);

@@ -18,6 +18,10 @@ class RecordIODataset(SourceRecords):
 
     Record i is the one in line i of the index. Several files are a `ConcatDataset`.
 
+    The ids of images are int64, because old versions of torch have no uint64, and new ones cannot
+    index with it. An id of 2^63 or more keeps its 64 bits, so that it is negative;
+    ``ids.view(np.uint64)`` shows it as it was written.
+
     Parameters
     ----------
     path : path
