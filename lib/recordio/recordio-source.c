@@ -7,12 +7,12 @@
 #include <loaderx/recordio.h>
 
 #include "base/alloc.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "base/mapping.h"
 #include "loader/sources/source.h"
 #include "recordio/record.h"
 #include "recordio/recordio-index.h"
+#include "sampler/core/saved-state.h"
 
 /* Bytes between two reports of the progress of a scan. */
 #define REPORT_STEP ((uint64_t)4 << 20)
@@ -26,6 +26,7 @@ typedef struct recordio_source {
     char *path;
     uint64_t *offsets;    /* where each record begins, in the order of the index */
     uint64_t *sorted;     /* the same, ascending; the same memory if they already are */
+    uint32_t offsets_crc; /* in saved states */
     uint32_t label_width; /* 0: the records have no header */
 } recordio_source;
 
@@ -218,11 +219,9 @@ static const char *locate(const lx_source *source, size_t column, uint64_t *inde
 static int describe(const lx_source *source, json_t *object)
 {
     const recordio_source *self = (const recordio_source *)source;
-    size_t size = (size_t)source->length * sizeof *self->offsets;
     int failed = json_object_set_new(object, "label_width", json_integer(self->label_width));
     failed |= json_object_set_new(object, "bytes", json_integer((json_int_t)self->mapping.size));
-    failed |= json_object_set_new(object, "offsets",
-                                  json_integer(lx__crc32c(0, self->offsets, size)));
+    failed |= json_object_set_new(object, "offsets", lx__state_crc(self->offsets_crc));
     return failed != 0 ? -1 : 0;
 }
 
@@ -250,8 +249,10 @@ static const lx__source_class class = {.kind = "recordio",
 static lx_status check_offsets(recordio_source *self, lx_error *error)
 {
     for (uint64_t i = 0; i < self->source.length; i++) {
-        if (self->offsets[i] < self->mapping.size)
+        if (self->offsets[i] < self->mapping.size) {
+            self->offsets_crc = lx__state_add(self->offsets_crc, self->offsets[i]);
             continue;
+        }
         lx_status status = lx_fail(error, LX_ERR_MISMATCH,
                                    "the index has a record at offset %" PRIu64
                                    ", but the file has %zu bytes: make the index again",

@@ -303,6 +303,18 @@ START_TEST(states_distinguish_files)
     unit_ok(lx_source_save(one, text, sizeof text, NULL, &error));
     unit_ok(lx_source_match(one, text, false, &error));
     lx_source_unref(one);
+    FILE *file = fopen("short.idx", "w"); /* another record of the same file */
+    fprintf(file, "0\t0\n");
+    fclose(file);
+    unit_ok(lx_source_open_recordio("a.rec", "short.idx", 1, NULL, NULL, &one, &error));
+    unit_ok(lx_source_save(one, text, sizeof text, NULL, &error));
+    lx_source_unref(one);
+    write_bytes("short.idx", (const uint8_t *)"0\t40\n", 5);
+    unit_ok(lx_source_open_recordio("a.rec", "short.idx", 1, NULL, NULL, &one, &error));
+    ck_assert_int_eq(lx_source_match(one, text, false, &error), LX_ERR_MISMATCH);
+    ck_assert_ptr_nonnull(strstr(error.message, "\"source.offsets\" is"));
+    lx_error_clear(&error);
+    lx_source_unref(one);
     write_file(2);
     unit_ok(lx_source_open_recordio("a.rec", "a.idx", 2, NULL, NULL, &other, &error));
     unit_fails(lx_source_match(other, text, false, &error), LX_ERR_MISMATCH);
