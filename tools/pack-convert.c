@@ -193,8 +193,8 @@ static lx_status find_fields(image_dataset *self, lx_error *error)
     if (lx_schema_find_field(schema, "id", &self->fields[ID], NULL) == LX_OK) {
         const lx_field *id = lx_schema_get_field(schema, self->fields[ID]);
         self->count++;
-        if (id->dtype != LX_UINT64 || id->ndim != 0)
-            return lx_fail(error, LX_ERR_MISMATCH, "the field 'id' must be a uint64");
+        if ((id->dtype != LX_INT64 && id->dtype != LX_UINT64) || id->ndim != 0)
+            return lx_fail(error, LX_ERR_MISMATCH, "the field 'id' must be an int64 or a uint64");
     }
     if ((label->dtype != LX_FLOAT32 && label->dtype != LX_INT64) || label->ndim > 1)
         return lx_fail(error, LX_ERR_MISMATCH,

@@ -58,7 +58,7 @@ static lx_status fill_schema(const image_list *list, lx_schema *schema, lx_error
     lx_status status = lx_schema_add_field(schema, "label", LX_FLOAT32, &labels, labels != 1,
                                            LX_COMPRESSION_RAW, error);
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "id", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, error);
+        status = lx_schema_add_field(schema, "id", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, error);
     return status == LX_OK
                ? lx_schema_add_field(schema, "image", LX_IMAGE, NULL, 0, LX_COMPRESSION_RAW, error)
                : status;

@@ -44,10 +44,20 @@ static lx_status read_all(recordio_pass *self, recordio_visit *visit, void *user
     lx_status status = LX_OK;
     while (status == LX_OK) {
         lx_recordio_record record;
-        status = lx_recordio_reader_next(self->reader, &record, error);
-        advise(error, LX_ERR_CORRUPT, self->advice);
-        if (status != LX_OK)
+        lx_error why = LX_ERROR_INIT;
+        status = lx_recordio_reader_next(self->reader, &record, &why);
+        if (self->damaged != NULL && (status == LX_ERR_CORRUPT || status == LX_ERR_LIMIT)) {
+            progress_clear(&self->bar);
+            status = self->damaged(user, &why, error);
+            if (status == LX_OK)
+                status = interrupt_check(error);
+            continue;
+        }
+        if (status != LX_OK) {
+            *error = why;
+            advise(error, LX_ERR_CORRUPT, self->advice);
             break;
+        }
         self->records++;
         self->bytes += record.size;
         uint64_t done = self->before + record.offset;
@@ -90,8 +100,9 @@ void recordio_pass_print(const recordio_pass *self, const char *path, FILE *to)
         return;
     fprintf(to, "%s: %" PRIu64 " records, %s", path, self->records, report_size(self->bytes, text));
     if (self->skipped.places != 0)
-        fprintf(to, "; damaged in %" PRIu64 " places, where %s were passed over",
-                self->skipped.places, report_size(self->skipped.bytes, lost));
+        fprintf(to, "; damaged in %" PRIu64 " place%s, where %s were passed over",
+                self->skipped.places, self->skipped.places == 1 ? "" : "s",
+                report_size(self->skipped.bytes, lost));
     if (self->skipped.rest)
         fputs("; the compressed data after the last place is lost", to);
     fputc('\n', to);

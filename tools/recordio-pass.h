@@ -14,9 +14,14 @@
 
 #include "progress.h"
 
+/** Called for a damaged place. */
+typedef lx_status recordio_damaged(void *user, const lx_error *damage, lx_error *error);
+
 /** A pass over one or more files. */
 typedef struct recordio_pass {
     bool skip, quiet;
+    recordio_damaged *damaged;   /**< Takes each damage, so that the pass continues; initially
+                                      NULL. */
     const char *advice;          /**< About damage; initially, to use --skip. */
     lx_recordio_reader *reader;  /**< Of the current file. */
     uint64_t records, bytes;     /**< What was read of all files. */

@@ -247,11 +247,33 @@ static lx_status get(request *r, lx_error *error)
 
 /* ---- verify */
 
-/** The comparison of a file with its index, whose offsets are sorted. */
+/* Places of damage in JSON: a file that is damaged everywhere must not fill the memory. */
+#define DAMAGES_MAX 1000
+
+/** What was found in a file; the offsets are those of its index, sorted. */
 typedef struct comparison {
     uint64_t *offsets;
     uint64_t count, found;
+    json_t *damages; /* NULL: they are printed as text */
 } comparison;
+
+static lx_status take_damage(void *user, const lx_error *damage, lx_error *error)
+{
+    comparison *c = user;
+    char line[sizeof damage->path + sizeof damage->message + 512];
+    if (c->damages == NULL) {
+        lx_error_describe(damage, line, sizeof line);
+        printf("%s\n", line);
+        return LX_OK;
+    }
+    json_t *offset = damage->offset != LX_NONE ? report_number(damage->offset) : json_null();
+    json_t *item = json_pack("{s:o, s:s}", "offset", offset, "message", damage->message);
+    if (json_array_size(c->damages) == DAMAGES_MAX)
+        json_decref(item);
+    else if (json_array_append_new(c->damages, item) != 0)
+        return fail_memory(error, "the report");
+    return LX_OK;
+}
 
 static lx_status match_offset(void *user, const recordio_pass *pass,
                               const lx_recordio_record *record, lx_error *error)
@@ -307,28 +329,37 @@ static lx_status judge(const request *r, const comparison *c, const recordio_pas
     return LX_OK;
 }
 
+static lx_status print_json(const request *r, const comparison *c, const recordio_pass *pass,
+                            lx_error *error)
+{
+    return report_print(json_pack("{s:o, s:o, s:o, s:o, s:O, s:o, s:o, s:o}", "path",
+                                  report_text(r->path), "records", report_number(pass->records),
+                                  "bytes", report_number(pass->bytes), "damaged",
+                                  report_number(pass->skipped.places), "damages", c->damages,
+                                  "skipped_bytes", report_number(pass->skipped.bytes), "rest_lost",
+                                  json_boolean(pass->skipped.rest), "index",
+                                  c->offsets != NULL ? report_text(r->index) : json_null()),
+                        error);
+}
+
 static lx_status verify(request *r, lx_error *error)
 {
     recordio_pass pass;
-    comparison c = {NULL, 0, 0};
-    r->skip = true; /* reports all damage */
+    comparison c = {.damages = r->json ? json_array() : NULL};
     lx_status status = load_offsets(r, &c, error);
+    recordio_pass_begin(&pass, "verify", false, r->quiet);
+    recordio_pass_expect(&pass, r->path);
+    pass.damaged = take_damage;
     if (status == LX_OK)
-        status = read_all(r, &pass, match_offset, &c, error);
+        status = recordio_pass_read(&pass, r->path, match_offset, &c, error);
     if (status == LX_OK && r->json)
-        status = report_print(
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path", report_text(r->path),
-                      "records", report_number(pass.records), "bytes", report_number(pass.bytes),
-                      "damaged", report_number(pass.skipped.places), "skipped_bytes",
-                      report_number(pass.skipped.bytes), "rest_lost",
-                      json_boolean(pass.skipped.rest), "index",
-                      c.offsets != NULL ? report_text(r->index) : json_null()),
-            error);
+        status = print_json(r, &c, &pass, error);
     else if (status == LX_OK)
         recordio_pass_print(&pass, r->path, stdout);
     if (status == LX_OK)
         status = judge(r, &c, &pass, error);
     free(c.offsets);
+    json_decref(c.damages);
     return status;
 }
 
@@ -461,7 +492,7 @@ const command recordio_command = {
         "  index   make the index of FILE: the offset of each record, by its number\n"
         "  ls      print the offset and the length of each record\n"
         "  get     write the records of the KEYs to the standard output, one after another\n"
-        "  verify  read all records, and compare the index with them\n"
+        "  verify  read all records, print where the file is damaged, and compare the index\n"
         "  merge   make FILE and its index of the records of the files IN, whose keys it keeps\n"
         "FILE and IN may be - for the standard input, and may be compressed with gzip or zstd;\n"
         "not the FILE of get and merge.\n",

@@ -27,10 +27,6 @@ except ImportError as error:
     print(f'{error}: nothing is shown')
     sys.exit(77)
 
-if not hasattr(torch, 'uint64'):    # the ids of RecordIO files
-    print('torch 2.3 or newer is needed: nothing is shown')
-    sys.exit(77)
-
 PHOTOGRAPHS = '/usr/share/backgrounds/mate/nature/*.jpg'
 PARTS = 48    # of each photograph
 WIDTH, HEIGHT = 640, 512    # of a part, which is packed at a quarter of that

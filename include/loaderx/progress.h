@@ -15,7 +15,7 @@ LX_BEGIN_DECLS
 /**
  * @defgroup lx_progress_function Report the progress of a long call
  * @see lx_dataset_backup(), lx_dataset_diff(), lx_dataset_digest(), lx_dataset_export_npy(),
- *      lx_dataset_repair(), lx_dataset_verify(), lx_writer_rebalance()
+ *      lx_dataset_repair(), lx_dataset_verify(), lx_source_open_recordio(), lx_writer_rebalance()
  * @{
  */
 

@@ -472,9 +472,14 @@ LX_API void lx_recordio_label_write(const lx_recordio_label *label, void *out);
  * Opens a RecordIO file as a source: record i is the one in line i of the index. The file is mapped
  * into memory, so it must not be truncated while it is read.
  *
+ * Without an index, this call reads the whole file to find the records, which then have their order
+ * in the file. It keeps a list of 8 to 16 bytes for each record in memory, and writes nothing. If
+ * several processes or many runs read a file, an index saves that time.
+ *
  * With MXNet's header, the columns are "label" (#LX_FLOAT32; several labels are an array of
- * @p label_width numbers), "id" (#LX_UINT64) and "image" (#LX_IMAGE, the rest of the record). If
- * records have no header, the only column is "data" (#LX_BYTES).
+ * @p label_width numbers), "id" (#LX_INT64) and "image" (#LX_IMAGE, the rest of the record). If
+ * records have no header, the only column is "data" (#LX_BYTES). An id of 2^63 or more keeps its
+ * 64 bits, so that it is negative as an int64_t: 2^64 - 1 becomes -1.
  *
  * A damaged record fails with #LX_ERR_CORRUPT when it is read, and so does one that has another
  * number of labels: the ::lx_damage_policy of a loader applies. Sources of several files can be
@@ -482,19 +487,30 @@ LX_API void lx_recordio_label_write(const lx_recordio_label *label, void *out);
  *
  * @param[in]  records      The file.
  * @param[in]  index        Its index, as lx_recordio_writer_create() or the command `loaderx
- *                          recordio index` makes it.
+ *                          recordio index` makes it. NULL: the file is read to find the records.
  * @param[in]  label_width  The number of labels in the header of each record; 0: records have no
  *                          header.
+ * @param[in]  progress     Called with the bytes read and those of the file, if there is no index;
+ *                          it may end the call. NULL: none.
+ * @param[in]  user         Passed to @p progress.
  * @param[out] source       Receives the source; release it with lx_source_unref().
  * @param[out] error        Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source was opened.
  * @retval LX_ERR_MISMATCH  The index has records beyond the end of the file.
- * @retval LX_ERR_ARGUMENT  A pointer is NULL.
- * @return Otherwise, any status that lx_recordio_index_open() returns.
+ * @retval LX_ERR_ARGUMENT  @p records or @p source is NULL; or there is no index, and the file is
+ *                          compressed.
+ * @retval LX_ERR_CORRUPT   The file is not a regular file; or there is no index, and the file is
+ *                          damaged. An index that was made with `loaderx recordio index --skip`
+ *                          leaves out what is damaged.
+ * @retval LX_ERR_LIMIT     There is no index, and a record is larger than
+ *                          #LX_DEFAULT_RECORDIO_LIMIT.
+ * @return Otherwise, any status that lx_recordio_index_open() returns, or with which @p progress
+ *         ended the call.
  */
 LX_API lx_status lx_source_open_recordio(const char *records, const char *index,
-                                         uint32_t label_width, lx_source **source, lx_error *error);
+                                         uint32_t label_width, lx_progress_function progress,
+                                         void *user, lx_source **source, lx_error *error);
 
 /** @} */
 

@@ -28,16 +28,23 @@ static uint32_t length_of(const uint8_t *head)
     return lx__load_le32(head + WORD) & (LX__RECORDIO_LIMIT - 1);
 }
 
+/** Compares four words with the magic number. An array of the words of a block would be copied to
+ * the stack. */
+static words compare(const uint8_t *data)
+{
+    words loaded;
+    memcpy(&loaded, data, sizeof loaded);
+    return (words)(loaded == LX__LE32(LX__RECORDIO_MAGIC));
+}
+
 size_t lx__recordio_find_magic(const uint8_t *data, size_t size)
 {
-    const uint32_t magic = LX__LE32(LX__RECORDIO_MAGIC);
     size_t at = 0;
     for (; size - at >= BLOCK; at += BLOCK) {
-        words loaded[BLOCK / sizeof(words)];
         uint64_t found[2];
-        memcpy(loaded, data + at, BLOCK);
-        words equal = (words)((loaded[0] == magic) | (loaded[1] == magic) | (loaded[2] == magic) |
-                              (loaded[3] == magic));
+        words equal = compare(data + at) | compare(data + at + sizeof(words)) |
+                      compare(data + at + 2 * sizeof(words)) |
+                      compare(data + at + 3 * sizeof(words));
         memcpy(found, &equal, sizeof found);
         if ((found[0] | found[1]) != 0)
             break;

@@ -158,8 +158,5 @@ lx_status lx__recordio_load_offsets(const char *path, uint64_t **offsets, size_t
     for (size_t i = 0; *offsets != NULL && i < index->count; i++)
         (*offsets)[i] = index->entries[i].offset;
     lx_recordio_index_free(index);
-    if (*offsets == NULL)
-        return lx__fail_memory(error, "an index");
-    lx__recordio_sort_offsets(*offsets, *count);
-    return LX_OK;
+    return *offsets != NULL ? LX_OK : lx__fail_memory(error, "an index");
 }

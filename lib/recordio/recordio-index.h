@@ -10,7 +10,7 @@
 
 void lx__recordio_sort_offsets(uint64_t *offsets, size_t count);
 
-/** Reads the offsets of an index, in ascending order; release them with lx__free(). */
+/** Reads the offsets of an index, in its order; release them with lx__free(). */
 lx_status lx__recordio_load_offsets(const char *path, uint64_t **offsets, size_t *count,
                                     lx_error *error);
 

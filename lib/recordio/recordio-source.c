@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A source over the records of a RecordIO file, which its index lists. */
+/* A source over the records of a RecordIO file, which its index or a scan lists. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
@@ -7,12 +7,15 @@
 #include <loaderx/recordio.h>
 
 #include "base/alloc.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "base/mapping.h"
 #include "loader/sources/source.h"
 #include "recordio/record.h"
 #include "recordio/recordio-index.h"
+#include "sampler/core/saved-state.h"
+
+/* Bytes between two reports of the progress of a scan. */
+#define REPORT_STEP ((uint64_t)4 << 20)
 
 /* The columns, if records have MXNet's header; otherwise, DATA is the only one. */
 enum { LABEL, ID, IMAGE, COLUMNS };
@@ -22,7 +25,8 @@ typedef struct recordio_source {
     lx__mapping mapping;
     char *path;
     uint64_t *offsets;    /* where each record begins, in the order of the index */
-    uint64_t *sorted;     /* the same, ascending */
+    uint64_t *sorted;     /* the same, ascending; the same memory if they already are */
+    uint32_t offsets_crc; /* in saved states */
     uint32_t label_width; /* 0: the records have no header */
 } recordio_source;
 
@@ -215,11 +219,9 @@ static const char *locate(const lx_source *source, size_t column, uint64_t *inde
 static int describe(const lx_source *source, json_t *object)
 {
     const recordio_source *self = (const recordio_source *)source;
-    size_t size = (size_t)source->length * sizeof *self->offsets;
     int failed = json_object_set_new(object, "label_width", json_integer(self->label_width));
     failed |= json_object_set_new(object, "bytes", json_integer((json_int_t)self->mapping.size));
-    failed |= json_object_set_new(object, "offsets",
-                                  json_integer(lx__crc32c(0, self->offsets, size)));
+    failed |= json_object_set_new(object, "offsets", lx__state_crc(self->offsets_crc));
     return failed != 0 ? -1 : 0;
 }
 
@@ -228,8 +230,9 @@ static void dispose(lx_source *source)
     recordio_source *self = (recordio_source *)source;
     lx__mapping_close(&self->mapping);
     lx__free(self->path);
+    if (self->sorted != self->offsets)
+        lx__free(self->sorted);
     lx__free(self->offsets);
-    lx__free(self->sorted);
 }
 
 static const lx__source_class class = {.kind = "recordio",
@@ -243,13 +246,13 @@ static const lx__source_class class = {.kind = "recordio",
 
 /* ---- constructor */
 
-static lx_status load_offsets(recordio_source *self, const lx_recordio_index *index,
-                              lx_error *error)
+static lx_status check_offsets(recordio_source *self, lx_error *error)
 {
     for (uint64_t i = 0; i < self->source.length; i++) {
-        self->offsets[i] = lx_recordio_index_get_offset(index, i);
-        if (self->offsets[i] < self->mapping.size)
+        if (self->offsets[i] < self->mapping.size) {
+            self->offsets_crc = lx__state_add(self->offsets_crc, self->offsets[i]);
             continue;
+        }
         lx_status status = lx_fail(error, LX_ERR_MISMATCH,
                                    "the index has a record at offset %" PRIu64
                                    ", but the file has %zu bytes: make the index again",
@@ -257,8 +260,22 @@ static lx_status load_offsets(recordio_source *self, const lx_recordio_index *in
         lx_error_locate(error, self->path, NULL, i, LX_NONE);
         return status;
     }
-    memcpy(self->sorted, self->offsets, (size_t)self->source.length * sizeof *self->offsets);
-    lx__recordio_sort_offsets(self->sorted, (size_t)self->source.length);
+    return LX_OK;
+}
+
+static lx_status sort_offsets(recordio_source *self, lx_error *error)
+{
+    size_t length = (size_t)self->source.length, i = 1;
+    self->sorted = self->offsets;
+    while (i < length && self->offsets[i - 1] <= self->offsets[i])
+        i++;
+    if (i >= length)
+        return LX_OK;
+    self->sorted = lx__alloc_array(length, sizeof *self->sorted);
+    if (self->sorted == NULL)
+        return lx__fail_memory(error, "a source of records");
+    memcpy(self->sorted, self->offsets, length * sizeof *self->offsets);
+    lx__recordio_sort_offsets(self->sorted, length);
     return LX_OK;
 }
 
@@ -266,7 +283,7 @@ static lx_status set_columns(lx_source *made, uint32_t label_width, lx_error *er
 {
     const uint64_t width = label_width;
     const lx_column_info label = {.dtype = LX_FLOAT32, .ndim = width > 1, .shape = &width};
-    const lx_column_info id = {.dtype = LX_UINT64}, image = {.dtype = LX_IMAGE};
+    const lx_column_info id = {.dtype = LX_INT64}, image = {.dtype = LX_IMAGE};
     const lx_column_info data = {.dtype = LX_BYTES};
     if (width == 0)
         return lx__source_set_column(made, 0, "data", &data, error);
@@ -291,40 +308,87 @@ static lx_status map_records(recordio_source *self, lx_error *error)
     return status;
 }
 
-static lx_status make(lx_source *made, const char *records, const lx_recordio_index *index,
-                      uint32_t label_width, lx_error *error)
+/** Adds a record to the list. */
+static lx_status add_offset(recordio_source *self, uint64_t offset, size_t *capacity,
+                            lx_error *error)
 {
-    recordio_source *self = (recordio_source *)made;
-    self->label_width = label_width;
-    self->path = lx__strdup(records);
-    self->offsets = lx__alloc_array((size_t)made->length, sizeof *self->offsets);
-    self->sorted = lx__alloc_array((size_t)made->length, sizeof *self->sorted);
-    if (self->path == NULL || self->offsets == NULL || self->sorted == NULL)
+    size_t count = (size_t)self->source.length;
+    uint64_t *grown = lx__grow_array(self->offsets, count, capacity, sizeof *grown);
+    if (grown == NULL)
         return lx__fail_memory(error, "a source of records");
-    lx_status status = set_columns(made, label_width, error);
+    self->offsets = grown;
+    grown[count] = offset;
+    self->source.length++;
+    return LX_OK;
+}
+
+/** Reads the file to list its records. */
+static lx_status scan(recordio_source *self, lx_progress_function progress, void *user,
+                      lx_error *error)
+{
+    lx_recordio_reader *reader;
+    lx_recordio_record next;
+    const char *path = self->path;
+    size_t capacity = 0;
+    /* As a part, because offsets in a compressed file are of no use. */
+    lx_status status = lx_recordio_reader_open_part(&path, 1, 0, 1, false, &reader, error);
+    for (uint64_t reported = 0; status == LX_OK;) {
+        status = lx_recordio_reader_next(reader, &next, error);
+        if (status == LX_OK)
+            status = add_offset(self, next.offset, &capacity, error);
+        if (status != LX_OK || progress == NULL || next.offset - reported < REPORT_STEP)
+            continue;
+        reported = next.offset;
+        status = lx__error_return(error, progress(reported, self->mapping.size, user, error),
+                                  "progress");
+    }
+    lx_recordio_reader_close(reader);
+    if (status == LX_ERR_CORRUPT)
+        lx__error_append(error, "; 'loaderx recordio index --skip' makes an index of what is good");
+    return status == LX_END ? LX_OK : status;
+}
+
+static lx_status load_index(recordio_source *self, const char *index, lx_error *error)
+{
+    size_t count;
+    lx_status status = lx__recordio_load_offsets(index, &self->offsets, &count, error);
     if (status == LX_OK)
-        status = map_records(self, error);
-    return status == LX_OK ? load_offsets(self, index, error) : status;
+        self->source.length = count;
+    return status;
+}
+
+/** Lists the records, from the index or, if @p index is NULL, from the file. */
+static lx_status list_records(recordio_source *self, const char *index,
+                              lx_progress_function progress, void *user, lx_error *error)
+{
+    lx_status status = index != NULL ? load_index(self, index, error)
+                                     : scan(self, progress, user, error);
+    if (status == LX_OK)
+        status = check_offsets(self, error);
+    return status == LX_OK ? sort_offsets(self, error) : status;
 }
 
 lx_status lx_source_open_recordio(const char *records, const char *index, uint32_t label_width,
-                                  lx_source **source, lx_error *error)
+                                  lx_progress_function progress, void *user, lx_source **source,
+                                  lx_error *error)
 {
     LX__CLEAR(source);
-    lx_recordio_index *list;
     lx_source *made = NULL;
-    if (records == NULL || index == NULL || source == NULL)
-        return lx__fail_null(error, records == NULL ? "records"
-                                    : index == NULL ? "index"
-                                                    : "source");
-    lx_status status = lx_recordio_index_open(index, &list, error);
+    if (records == NULL || source == NULL)
+        return lx__fail_null(error, records == NULL ? "records" : "source");
+    lx_status status = lx__source_new(&class, sizeof(recordio_source), 0,
+                                      label_width == 0 ? 1 : COLUMNS, &made, error);
     if (status != LX_OK)
         return status;
-    status = lx__source_new(&class, sizeof(recordio_source), lx_recordio_index_get_count(list),
-                            label_width == 0 ? 1 : COLUMNS, &made, error);
+    recordio_source *self = (recordio_source *)made;
+    self->label_width = label_width;
+    self->path = lx__strdup(records);
+    status = self->path != NULL ? set_columns(made, label_width, error)
+                                : lx__fail_memory(error, "a source of records");
     if (status == LX_OK)
-        status = make(made, records, list, label_width, error);
-    lx_recordio_index_free(list);
+        status = map_records(self, error);
+    if (status == LX_OK)
+        status = list_records(self, index, progress, user, error);
     if (status == LX_OK)
         *source = made;
     else

@@ -159,6 +159,8 @@ lx_status lx_recordio_writer_append(const char *path, const char *index,
     lx_status status = open_files(made, path, index, O_RDWR, error);
     if (status == LX_OK && index != NULL)
         status = lx__recordio_load_offsets(index, &described.list, &described.count, error);
+    if (status == LX_OK && index != NULL)
+        lx__recordio_sort_offsets(described.list, described.count);
     if (status == LX_OK)
         status = count_records(made, &described, error);
     if (status == LX_OK && index != NULL)

@@ -45,6 +45,7 @@ lx_status lx__split_add_index(lx__split *self, const char *path, lx_error *error
     lx_status status = lx__recordio_load_offsets(path, &offsets, &count, error);
     if (status != LX_OK)
         return status;
+    lx__recordio_sort_offsets(offsets, count);
     if (count != 0 && offsets[count - 1] >= size) {
         status = lx_fail(error, LX_ERR_MISMATCH,
                          "a record should begin at offset %" PRIu64 ", but the file has %" PRIu64

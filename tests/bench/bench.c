@@ -46,6 +46,10 @@ static const struct {
 #endif
     {"access", "gather in each access mode (wants 300 MiB)", bench_access},
     {"rebalance", "a rebalance against cp (wants 5 GiB, on the disk that counts)", bench_rebalance},
+#ifdef HAVE_IMAGES
+    {"recordio", "RecordIO files compared with reading them, and images through a slow link",
+     bench_recordio},
+#endif
     {"sampler", "orders at three lengths, seeks, mixtures", bench_sampler},
     {"tables", "resuming in the middle with tables in files (wants 800 MiB, and 2 GiB of memory)",
      bench_tables},

@@ -73,6 +73,7 @@ void bench_orders(bench_run *bench);
 void bench_access(bench_run *bench);
 void bench_pixels(bench_run *bench);
 void bench_rebalance(bench_run *bench);
+void bench_recordio(bench_run *bench);
 void bench_sampler(bench_run *bench);
 void bench_tables(bench_run *bench);
 void bench_texts(bench_run *bench);

@@ -79,6 +79,21 @@ static void read_parts(uint64_t parts, unsigned options, uint64_t set)
         fuzz_fail("%llu parts have other records than the file", (unsigned long long)parts);
 }
 
+/** Opens the file as a source without an index, which finds all damage: each record can be read. */
+static void scan(bool damaged)
+{
+    lx_source *source;
+    uint64_t offsets[2];
+    lx_status status = lx_source_open_recordio(fuzz_path("a"), NULL, 0, NULL, NULL, &source, NULL);
+    if (status != (damaged ? LX_ERR_CORRUPT : LX_OK))
+        fuzz_fail("a source of a %s file: %s", damaged ? "damaged" : "good",
+                  lx_status_get_name(status));
+    for (uint64_t i = 0; source != NULL && i < lx_source_get_length(source); i++)
+        if (lx_source_get_sizes(source, 0, &i, 1, offsets, NULL) != LX_OK)
+            fuzz_fail("a record of a good file cannot be read");
+    lx_source_unref(source);
+}
+
 /** Whether a reader unpacks the file, so that its length is another. */
 static bool is_packed(const uint8_t *file, size_t size)
 {
@@ -131,6 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (length % 4 == 0 && !is_packed(file, length)) {
         read_parts(1, options, sum.set);
         read_parts(3, options, sum.set);
+        if (!(options & LIMIT))
+            scan(skipped != 0);
     }
     if (lx_recordio_reader_open(fuzz_path("a"), false, NULL, NULL, &reader, NULL) == LX_OK)
         (void)read_all(reader, false, NULL);

@@ -112,6 +112,13 @@ def files(names):
             'columns': [{'name': 'image', 'dtype': 'image', 'shape': []}]}
 
 
+def records(count):
+    """A RecordIO file, whose records are MXNet's header, with one label, and 12 bytes."""
+    size = 8 + 24 + 12    # with the head of the record
+    return {'kind': 'recordio', 'length': count, 'label_width': 1,
+            'bytes': count * size, 'record_offsets': [i * size for i in range(count)]}
+
+
 def tokens(count, sequence, dtype):
     """Samples of tokens, the last of which is the first of the next."""
     return {'kind': 'tokens', 'length': (count - 1) // sequence,
@@ -152,6 +159,7 @@ def loaders():
     yield 'npy', array('npy', 40, 'float32', [2]), [], shuffle_of(40, 42), 35
     yield 'flat', array('flat', 30, 'int16', [3, 2]), [], plain(30), 64
     yield 'files', files([f'{i % 3}/{i}.jpg' for i in range(20)]), [], shuffle_of(20, 42), 53
+    yield 'recordio', records(30), [], shuffle_of(30, 42), 30 * 2 + 17
     yield 'tokens', tokens(1000, 24, 'uint16'), [], shuffle_of(41, 42), 41 * 5 + 30
     yield ('field', of_field(DATASET, 'image', 0, 'uint8', IMAGE_LENGTHS, 24), [READ],
            shuffle_of((sum(IMAGE_LENGTHS) - 1) // 24, 42), 50)

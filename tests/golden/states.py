@@ -35,7 +35,7 @@ def words(numbers):
 def source_in_state(source):
     """A source in the form of states: without tables and lists."""
     apart = ('table', 'dataset', 'column', 'document_lengths', 'all_lengths',
-             'file_names')
+             'file_names', 'record_offsets')
     state = {key: value for key, value in source.items() if key not in apart}
     if 'sources' in source:
         state['sources'] = [source_in_state(part) for part in source['sources']]
@@ -47,6 +47,8 @@ def source_in_state(source):
         state['indices'] = crc32c(words(entries(source, 'table')))
     if 'document_lengths' in source:
         state['lengths'] = crc32c(words(source['document_lengths']))
+    if 'record_offsets' in source:
+        state['offsets'] = crc32c(words(source['record_offsets']))
     if 'file_names' in source:
         state['names'] = crc32c(b''.join(name.encode() + b'\0' for name in source['file_names']))
     return state

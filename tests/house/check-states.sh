@@ -3,12 +3,14 @@
 # Each kind of order and of source has a saved state in tests/data/states, which every later version
 # must read. The states equal those of a second implementation, written from doc/orders.md.
 set -eu
+lib=$top_srcdir/lib
 states=$top_srcdir/tests/data/states
 failed=0
 
-# kinds FOLDER CLASS: prints the names, as in states, of the classes defined there or in lib/parity.
+# kinds FOLDER CLASS: prints the names, as in states, of the classes defined there, in lib/parity or
+# in lib/recordio.
 kinds() {
-    find "$top_srcdir/lib/$1" "$top_srcdir/lib/parity" -name '*.c' | sort | while read -r file; do
+    find "$lib/$1" "$lib/parity" "$lib/recordio" -name '*.c' | sort | while read -r file; do
         grep -qE "lx__$2_class [a-z_]*(\[\])? = " "$file" || continue
         grep -oE '\.kind = "[^"]*"' "$file" | cut -d'"' -f2 | grep . ||
             echo "no-name-in-$file"

@@ -33,7 +33,7 @@ def test_dataset(loaderx, folder, photos):
     loaderx.text('verify', 'x')
     fields = loaderx.json('stat', 'x')['fields']
     assert [(field['name'], field['dtype'], field['shape']) for field in fields] == [
-        ('label', 'float32', []), ('id', 'uint64', []), ('image', 'image', [])]
+        ('label', 'float32', []), ('id', 'int64', []), ('image', 'image', [])]
     for option in [], ['--force'], ['--resume']:
         assert 'x exists: give the dataset another name' in loaderx.fails(2, 'pack', 'photos', 'x',
                                                                           *option)
@@ -73,6 +73,15 @@ def test_conversion_both_ways(loaderx, folder, photos):
     assert 'record 0, offset 0: the record has 4 bytes' in loaderx.fails(1, 'pack', 'x.rec', 'z')
     assert 'none.rec: the input does not exist' in loaderx.fails(2, 'pack', 'none.rec', 'z')
     assert names(folder) == ['photos', 'x', 'x.idx', 'x.rec', 'y', 'y.idx', 'y.rec']
+
+
+def test_large_ids_keep_their_bits_in_a_dataset(loaderx, folder):
+    (folder / 'a.png').write_bytes(png(1))
+    (folder / 'a.lst').write_text('18446744073709551615\t3\ta.png\n')
+    loaderx.text('pack', 'a.lst', 'x')
+    assert loaderx.text('get', 'x', '0', '--field', 'id').split()[-1] == '-1'
+    loaderx.text('pack', 'x', 'a.rec')
+    assert read(folder / 'a.rec')[0][1] == 2**64 - 1
 
 
 @pytest.mark.parametrize('source, output', [('x', 'y.rec'), ('x.rec', 'y')])

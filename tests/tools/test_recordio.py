@@ -80,7 +80,7 @@ def test_ls(loaderx, folder, files):
 
 def test_verify(loaderx, folder, files):
     assert loaderx.json('recordio', 'verify', 'a.rec') == {
-        'path': 'a.rec', 'records': 3, 'bytes': sum(map(len, RECORDS)), 'damaged': 0,
+        'path': 'a.rec', 'records': 3, 'bytes': sum(map(len, RECORDS)), 'damaged': 0, 'damages': [],
         'skipped_bytes': 0, 'rest_lost': False, 'index': None}
     loaderx.text('recordio', 'index', 'a.rec', '-q')
     assert loaderx.json('recordio', 'verify', 'a.rec')['index'] == 'a.idx'
@@ -96,6 +96,11 @@ def test_damage(loaderx, folder, files):
     assert f'offset {files[1]}: the record is damaged: no magic number' in loaderx.fails(1, 'recordio', 'ls',
                   'a.rec')
     assert 'a.rec is damaged' in loaderx.fails(1, 'recordio', 'verify', 'a.rec')
+    printed = loaderx('recordio', 'verify', 'a.rec').stdout.decode().splitlines()
+    where = f'offset {files[1]}: the record is damaged: no magic number is where it should begin'
+    assert printed[0] == f'a.rec, {where}' and '; damaged in 1 place, where ' in printed[1]
+    found = json.loads(loaderx('recordio', 'verify', 'a.rec', '--json').stdout)
+    assert [damage['offset'] for damage in found['damages']] == [files[1]] and found['damaged'] == 1
     assert loaderx.text('recordio', 'ls', 'a.rec', '--skip', '-q').split('\n')[1].startswith(
         f'{files[2]}\t')
     assert 'the record is damaged' in loaderx.fails(1, 'recordio', 'index', 'a.rec')
@@ -211,7 +216,7 @@ def test_damaged_compressed_data(loaderx, folder):
     data = part(0, b'abc') + part(0, os.urandom(100000))
     (folder / 'a.gz').write_bytes(gzip.compress(data)[:50000])
     printed = loaderx.text('recordio', 'index', 'a.gz', '--skip')
-    assert 'damaged in 1 places, where ' in printed and 'KiB were passed over' in printed
+    assert 'damaged in 1 place, where ' in printed and 'KiB were passed over' in printed
     assert 'the compressed data after the last place is lost' in printed
     done = loaderx('recordio', 'verify', 'a.gz', '--json')
     assert done.returncode == 1 and json.loads(done.stdout)['rest_lost']

@@ -2,6 +2,7 @@
 /* Functions that create sources from files, Python arrays, datasets and other sources. */
 #include "array.h"
 #include "indices.h"
+#include "progress.h"
 #include "schema.h"
 #include "source.h"
 
@@ -200,22 +201,35 @@ static PyObject *source_flat(PyObject *module, PyObject *args)
     return result;
 }
 
+/** Opens a RecordIO file; an index of None is made in memory. */
 static PyObject *source_recordio(PyObject *module, PyObject *args)
 {
-    PyObject *records_argument, *index_argument, *records = NULL, *index = NULL, *result = NULL;
+    PyObject *records_argument, *index_argument, *progress;
+    PyObject *records = NULL, *index = NULL, *result = NULL;
+    lxpy_callbacks callbacks;
     unsigned label_width;
     lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOI", &records_argument, &index_argument, &label_width))
+    if (!PyArg_ParseTuple(args, "OOIO", &records_argument, &index_argument, &label_width,
+                          &progress) ||
+        lxpy_callbacks_init(&callbacks, lxpy_state_get(module), progress, Py_None) < 0)
         return NULL;
+    bool scans = index_argument == Py_None;
     records = lxpy_path(records_argument, "path");
-    index = records != NULL ? lxpy_path(index_argument, "index") : NULL;
-    lxpy_source *self = index != NULL ? lxpy_source_alloc(module) : NULL;
+    if (records != NULL && !scans)
+        index = lxpy_path(index_argument, "index");
+    lxpy_source *self = index != NULL || (records != NULL && scans) ? lxpy_source_alloc(module)
+                                                                    : NULL;
     if (self != NULL) {
-        lx_status status;
-        const char *names[] = {PyBytes_AS_STRING(records), PyBytes_AS_STRING(index)};
-        LXPY_WITHOUT_GIL(status = lx_source_open_recordio(names[0], names[1], label_width,
-                                                          &self->handle, &error));
-        result = lxpy_source_finish(self, status, &error);
+        const char *names[] = {PyBytes_AS_STRING(records), scans ? NULL : PyBytes_AS_STRING(index)};
+        lxpy_callbacks_begin(&callbacks);
+        lx_status status = lx_source_open_recordio(names[0], names[1], label_width,
+                                                   lxpy_report_progress, &callbacks, &self->handle,
+                                                   &error);
+        lxpy_callbacks_end(&callbacks);
+        if (!callbacks.raised)
+            result = lxpy_source_finish(self, status, &error);
+        else
+            Py_DECREF(self);
     }
     Py_XDECREF(records);
     Py_XDECREF(index);
@@ -262,7 +276,8 @@ static PyMethodDef functions[] = {
     {"source_files", source_files, METH_VARARGS, "source_files(folder, names)"},
     {"source_flat", source_flat, METH_VARARGS,
      "source_flat(path, (name, dtype, shape, compress), offset)"},
-    {"source_recordio", source_recordio, METH_VARARGS, "source_recordio(path, index, label_width)"},
+    {"source_recordio", source_recordio, METH_VARARGS,
+     "source_recordio(path, index, label_width, progress)"},
     {NULL},
 };
 

@@ -483,10 +483,68 @@ def test_several_labels(tmp_path):
         recordio.RecordIODataset(path, label_width=3)[0]
 
 
+def test_a_dataset_without_an_index(packed, tmp_path):
+    indexed = recordio.RecordIODataset(packed)
+    state = lx.Loader(indexed, batch_size=3).state_dict()
+    (tmp_path / 'a.idx').unlink()
+    dataset = recordio.RecordIODataset(packed, index=False)
+    assert os.listdir(tmp_path) == ['a.rec']
+    for same in dataset, pickle.loads(pickle.dumps(dataset)):
+        lx.Loader(same, batch_size=3).load_state_dict(state)
+        assert [same[i] for i in range(20)] == [indexed[i] for i in range(20)]
+    packed.write_bytes(packed.read_bytes()[:-4])
+    with pytest.raises(lx.CorruptError, match='ends within it; .*index --skip'):
+        recordio.RecordIODataset(packed, index=False)
+    os.mkfifo(tmp_path / 'pipe')
+    with pytest.raises(lx.CorruptError, match='not a regular file'):
+        recordio.RecordIODataset(tmp_path / 'pipe', index=False)
+
+
+def test_progress_without_an_index(tmp_path):
+    """It is reported, and an exception ends the call."""
+    path = tmp_path / 'a.rec'
+    with MXRecordIO(path, 'w') as file:
+        for _ in range(12):
+            file.write(bytes(2**20))
+    steps = []
+
+    def progress(done, total):
+        steps.append((done, total))
+        if len(steps) == 2:
+            raise KeyError('enough')
+
+    with pytest.raises(KeyError, match='enough'):
+        recordio.RecordIODataset(path, False, label_width=0, progress=progress)
+    assert 0 < steps[0][0] < steps[1][0] < steps[0][1] == path.stat().st_size
+    with pytest.raises(TypeError, match='progress'):
+        recordio.RecordIODataset(path, False, label_width=0, progress=5)
+    assert len(recordio.RecordIODataset(path, False, label_width=0)) == 12
+
+
+def test_large_ids_keep_their_bits(tmp_path):
+    ids = [0, 2**63 - 1, 2**63, 2**64 - 1]
+    write_indexed(tmp_path / 'a.rec', [recordio.pack((0, 1.0, i, 0), b'x') for i in ids])
+    column = recordio.RecordIODataset(tmp_path / 'a.rec')[:]['id']
+    assert column.dtype == np.int64 and column.view(np.uint64).tolist() == ids
+
+
+def test_records_as_tensors(packed):
+    """Also of torch before 2.3, which has no uint64."""
+    torch = pytest.importorskip('torch')
+    from loaderx.torch import DataLoader
+    seen = []
+    for batch in DataLoader(recordio.RecordIODataset(packed), batch_size=6):
+        assert batch['id'].dtype == torch.int64
+        seen += batch['id'].tolist()
+    assert seen == list(range(100, 120))
+
+
 def test_a_dataset_needs_its_index(packed, tmp_path):
     (tmp_path / 'a.idx').unlink()
-    with pytest.raises(FileNotFoundError, match='a.idx'):
+    with pytest.raises(FileNotFoundError, match='a.rec` makes an index, and index=False.*a.idx'):
         recordio.RecordIODataset(packed)
+    with pytest.raises(FileNotFoundError, match='found: .*b.rec'):
+        recordio.RecordIODataset(tmp_path / 'b.rec')
     assert len(recordio.RecordIODataset(packed, write_index(tmp_path, b'0\t0\n'))) == 1
     with pytest.raises(ValueError, match='make the index again'):
         recordio.RecordIODataset(packed, write_index(tmp_path, b'0\t4000000\n'))

@@ -99,11 +99,12 @@ static void read_all(struct run *run, const struct names *names, uint64_t writte
     lx_recordio_reader_close(reader);
 }
 
-/** Reads the last record through a source. */
-static void read_source(struct run *run, const struct names *names)
+/** Reads the last record through a source, which has an index or none. */
+static void read_source(struct run *run, const struct names *names, const char *index)
 {
     lx_source *source;
-    if (!TRY(run, lx_source_open_recordio(names->records, names->index, 0, &source, &run->error)))
+    if (!TRY(run,
+             lx_source_open_recordio(names->records, index, 0, NULL, NULL, &source, &run->error)))
         return;
     uint64_t last = lx_source_get_length(source) - 1, offsets[2];
     if (TRY(run, lx_source_get_sizes(source, 0, &last, 1, offsets, &run->error))) {
@@ -125,8 +126,10 @@ static void write_and_read(struct run *run)
     uint64_t written = write_all(run, &names);
     if (written != UINT64_MAX)
         read_all(run, &names, written);
-    if (written != UINT64_MAX)
-        read_source(run, &names);
+    if (written != UINT64_MAX) {
+        read_source(run, &names, names.index);
+        read_source(run, &names, NULL);
+    }
     unlink(names.records);
     unlink(names.index);
     unlink(names.copy);

@@ -2,6 +2,7 @@
 /* Saved states of loaders of version 1, which every release must read. */
 #include <loaderx/parity/megatron.h>
 #include <loaderx/packing.h>
+#include <loaderx/recordio.h>
 #include <loaderx/tokens.h>
 
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "loaders.h"
 #include "npy-file.h"
 #include "base/bytes.h"
+#include "recordio/record.h"
 
 #define SOURCES_MAX 8
 #define FIELDS_MAX 8
@@ -91,6 +93,25 @@ static lx_source *files_of(const json_t *description)
     }
     const lx_column_info info = {.name = "image", .dtype = LX_IMAGE};
     unit_ok(lx_source_open_files(".", names, count, &info, &source, &error));
+    return source;
+}
+
+/** A RecordIO file of records of equal length, which are zero. */
+static lx_source *records_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_recordio_writer *writer;
+    lx_source *source;
+    const uint8_t zeros[256] = {0};
+    size_t count = (size_t)number_of(description, "length");
+    size_t size = (size_t)number_of(description, "bytes") / count - LX__RECORDIO_HEAD;
+    ck_assert_uint_le(size, sizeof zeros);
+    unit_ok(lx_recordio_writer_create("a.rec", NULL, false, &writer, &error));
+    for (size_t i = 0; i < count; i++)
+        unit_ok(lx_recordio_writer_write(writer, NULL, zeros, size, &error));
+    unit_ok(lx_recordio_writer_close(writer, &error));
+    unit_ok(lx_source_open_recordio("a.rec", NULL, (uint32_t)number_of(description, "label_width"),
+                                    NULL, NULL, &source, &error));
     return source;
 }
 
@@ -271,6 +292,8 @@ static lx_source *source_of(struct sources *sources, const json_t *description)
         return dataset_of(description);
     if (strcmp(kind, "files") == 0)
         return files_of(description);
+    if (strcmp(kind, "recordio") == 0)
+        return records_of(description);
     if (strcmp(kind, "tokens") == 0)
         return tokens_of(description);
     if (strcmp(kind, "packed") == 0 || strcmp(kind, "joined") == 0)
@@ -340,7 +363,7 @@ static void loads(const struct saved_state *kept)
 
 START_TEST(loads_states_of_version_1)
 {
-    saved_states_each("loaders", 15, loads);
+    saved_states_each("loaders", 16, loads);
 }
 END_TEST
 
@@ -366,7 +389,7 @@ static void is_written(const struct saved_state *kept)
 
 START_TEST(saves_the_states_of_version_1)
 {
-    saved_states_each("loaders", 15, is_written);
+    saved_states_each("loaders", 16, is_written);
 }
 END_TEST
 
@@ -398,7 +421,7 @@ static void is_of_the_null_ones(const struct saved_state *kept)
 
 START_TEST(ranks_without_data_have_the_same_states)
 {
-    saved_states_each("loaders", 15, is_of_the_null_ones);
+    saved_states_each("loaders", 16, is_of_the_null_ones);
 }
 END_TEST
 

@@ -262,7 +262,7 @@ class ImageRecordIter:
         if self._loader.tell() >= self._end:
             raise StopIteration
         batch = next(self._loader)
-        index = batch['id']
+        index = batch['id'].view(np.uint64)
         label = batch['label'] if self._list is None else self._list.find(index)
         pad = max(self._loader.tell() - self._end, self.batch_size - len(index))
         data, label, index = (
