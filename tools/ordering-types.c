@@ -59,6 +59,12 @@ static lx_status make_blocks(ordering *self, lx_order **order, lx_error *error)
     return lx_order_new_blocks(LENGTH, ordering_number(self, OPTION_BLOCK), SEED, order, error);
 }
 
+static lx_status make_lanes(ordering *self, lx_order **order, lx_error *error)
+{
+    return lx_order_new_lanes(LENGTH, ordering_number(self, OPTION_LANES),
+                              ordering_number(self, OPTION_BLOCK), SEED, order, error);
+}
+
 static lx_status make_blend(ordering *self, lx_order **order, lx_error *error)
 {
     uint64_t seed = SEED;
@@ -279,6 +285,7 @@ static const ordering_type types[] = {
     {"random", SUBSET, SEEDED, make_random, false},
     {"shuffle", SUBSET, SEEDED, make_shuffle, false},
     {"blocks", SUBSET, SEEDED | BIT(OPTION_BLOCK), make_blocks, false},
+    {"lanes", SUBSET, SEEDED | BIT(OPTION_LANES) | BIT(OPTION_BLOCK), make_lanes, false},
     {"blend",
      SEEDED | BIT(OPTION_SET) | BIT(OPTION_WEIGHTS) | BIT(OPTION_EXHAUSTED) | BIT(OPTION_METHOD), 0,
      make_blend, false},

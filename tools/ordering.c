@@ -22,6 +22,7 @@ static const struct {
 } rows[] = {{OPTION_SUBSET, "subset", PATH, 0},
             {OPTION_LENGTH, "length", NUMBER, 0},
             {OPTION_SEED, "seed", NUMBER, 0},
+            {OPTION_LANES, "lanes", NUMBER, 1},
             {OPTION_BLOCK, "block", NUMBER, 1},
             {OPTION_WINDOW, "window", NUMBER, 1},
             {OPTION_STRIDE, "stride", NUMBER, 1},

@@ -20,6 +20,7 @@ enum {
     OPTION_LENGTH = OPTION_OWN,
     OPTION_ORDER,
     OPTION_SEED,
+    OPTION_LANES,
     OPTION_BLOCK,
     OPTION_WINDOW,
     OPTION_STRIDE,
@@ -56,7 +57,8 @@ enum {
     {OPTION_LENGTH, "length", "N", "the number of records in an epoch"},                           \
         {OPTION_ORDER, "order", "ORDER", "an order from the list below (sequential)"},             \
         {OPTION_SEED, "seed", "S", "the seed; with blend, shuffles the sets"},                     \
-        {OPTION_BLOCK, "block", "B", "blocks: number of indices in a block"},                      \
+        {OPTION_LANES, "lanes", "L", "lanes: number of lanes"},                                    \
+        {OPTION_BLOCK, "block", "B", "blocks, lanes: number of indices in a block"},               \
         {OPTION_WINDOW, "window", "W", "sequential: number of positions in a window (1)"},         \
         {OPTION_STRIDE, "stride", "D", "sequential: distance between windows (W)"},                \
         {OPTION_WEIGHTS_FILE, "weights-file", "FILE",                                              \
@@ -91,6 +93,7 @@ enum {
     "  random             draws with replacement\n"                                                \
     "  shuffle            a different permutation in each epoch\n"                                 \
     "  blocks             blocks in shuffled order, each block shuffled\n"                         \
+    "  lanes              lanes interleaved, each going through its own blocks\n"                  \
     "  blend              sets mixed by weight\n"                                                  \
     "  weighted           independent draws by weight\n"                                           \
     "  weighted-shuffle   draws by weight, each record once per epoch\n"                           \

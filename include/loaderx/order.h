@@ -178,6 +178,50 @@ LX_API lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order *
 LX_API lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed,
                                      lx_order **order, lx_error *error);
 
+/** The maximum number of lanes in an order from lx_order_new_lanes(). */
+#define LX_MAX_LANES (1u << 20)
+
+/**
+ * Creates an order that interleaves lanes. Use it where each read is expensive, as over a network,
+ * and where many processes share the reading.
+ *
+ * The indices are cut into one contiguous segment for each lane; the lengths of segments differ by
+ * at most 1. Each epoch is a different permutation of 0 to @p length - 1: a lane goes through its
+ * segment block by block, with the blocks in random order and each block shuffled, and consecutive
+ * positions are in consecutive lanes. So any @p lanes consecutive positions have records from as
+ * many places, spread evenly over the whole, and at any time only @p lanes blocks are in use.
+ *
+ * Position k of an epoch is in lane k mod @p lanes. **If the number of ranks divides @p lanes**,
+ * each rank has its own lanes, so it reads its own blocks, once per epoch, and reads the same
+ * blocks in every epoch. Otherwise, world / gcd(world, lanes) ranks share each block. The order
+ * itself does not depend on the number of ranks.
+ *
+ * Choose a multiple of the global batch size as @p lanes: each batch then has no two records of one
+ * segment. Choose a @p block that is efficient to read, for example as many records as there are in
+ * 1 MiB, but keep @p lanes * @p block records small enough for the memory or cache that holds the
+ * blocks in use.
+ *
+ * A reader of the order keeps 32 bytes for each lane, and 4 bytes for each index of a block of up
+ * to 256 indices; for longer blocks, 256 bytes for each lane. Seeking to any position takes
+ * constant time.
+ *
+ * @param[in]  length  The number of indices, which is also the epoch length.
+ * @param[in]  lanes   The number of lanes, from 1 to #LX_MAX_LANES.
+ * @param[in]  block   The number of indices in a block, from 1 to 2^32 - 1. One block of a segment
+ *                     may be shorter. It is at a random place in the segment, and is read last.
+ * @param[in]  seed    Any value.
+ * @param[out] order   Receives the order; release it with lx_order_unref(). NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The order was created.
+ * @retval LX_ERR_ARGUMENT  @p lanes or @p block is out of range, there are too few indices for a
+ *                          whole block and for two indices in each lane, or @p order is NULL. (A
+ *                          @p length of 0 is valid.)
+ * @retval LX_ERR_NOMEM     Out of memory.
+ */
+LX_API lx_status lx_order_new_lanes(uint64_t length, uint64_t lanes, uint64_t block, uint64_t seed,
+                                    lx_order **order, lx_error *error);
+
 /** Adds a reference and returns @p order. NULL is allowed. */
 LX_API lx_order *lx_order_ref(lx_order *order);
 

@@ -85,6 +85,13 @@ static lx_order *blocks(uint64_t length, uint64_t block)
     return order;
 }
 
+static lx_order *laned(uint64_t length, uint64_t lanes, uint64_t block)
+{
+    lx_order *order = NULL;
+    lx_order_new_lanes(length, lanes, block, 42, &order, NULL);
+    return order;
+}
+
 /** The second half of an order; drops the caller's reference. */
 static lx_order *half(lx_order *part)
 {
@@ -118,6 +125,10 @@ static void bench_length(bench_run *bench, uint64_t length, uint64_t batch)
                            {begin(blocks(length, 1024), 0, 1), batch},
                            {begin(blocks(length, 1024), 3, 8), batch},
                            {begin(blocks(length, 64), 0, 1), batch},
+                           {begin(laned(length, 7680, 9), 0, 1), batch},
+                           {begin(laned(length, 7680, 9), 3, 8), batch},
+                           {begin(laned(length, 1024, 256), 0, 1), batch},
+                           {begin(laned(length, 512, 1024), 3, 8), batch},
                            {begin(half(shuffled(length)), 3, 8), batch},
                            {begin(thrice(shuffled(length)), 3, 8), batch}};
     static const char *const names[] = {"plain loop",
@@ -131,6 +142,10 @@ static void bench_length(bench_run *bench, uint64_t length, uint64_t batch)
                                         "blocks of 1024",
                                         "blocks of 1024, rank 3 of 8",
                                         "blocks of 64",
+                                        "7680 lanes, blocks of 9",
+                                        "7680 lanes, blocks of 9, rank 3 of 8",
+                                        "1024 lanes, blocks of 256",
+                                        "512 lanes, blocks of 1024, rank 3 of 8",
                                         "half of a shuffle, rank 3 of 8",
                                         "three shuffles, rank 3 of 8"};
     enum { CASES = sizeof walks / sizeof *walks };

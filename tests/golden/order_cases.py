@@ -22,6 +22,11 @@ def blocks_of(length, block, seed):
     return of_kind('blocks', length, block=block, seed=seed)
 
 
+def lanes_of(length, lanes, block, seed):
+    """Lanes."""
+    return of_kind('lanes', length, lanes=lanes, block=block, seed=seed)
+
+
 def plain(length):
     """0, 1, 2 ..."""
     return of_kind('sequential', length, window=1, stride=1)
@@ -116,6 +121,24 @@ def block_cases(last_block):
                               limit(epoch * n + start + length - 12)]
         for first, step in dict.fromkeys(spots):
             yield order, first, step
+
+
+def lane_cases():
+    """Lanes: few and many, with whole and with short blocks, and around the ends of epochs."""
+    for n, lanes, block, seed in [(2, 1, 1, 0), (2, 1, 2, 0), (10, 3, 2, 42), (10, 3, 2, 43),
+                                  (12, 3, 2, 42), (13, 4, 3, 7), (15, 4, 3, 7), (11, 4, 1, 7),
+                                  (120, 60, 1, 1), (100, 1, 7, 42), (1000, 8, 9, 42),
+                                  (1003, 8, 9, 42), (1001, 8, 25, TOP), (2048, 4, 256, 42),
+                                  (2051, 4, 257, 42), (60000, 48, 300, 42), (200003, 2, 1, 42),
+                                  (200003, 70000, 2, 3), (10**6, 960, 64, 42),
+                                  (10**9, 7680, 9, 42), (10**12 + 7, 2**20, 1024, 43),
+                                  (2**63 + 1, 15, 2**32 - 1, 2), (TOP, 1001, 70, 42),
+                                  (TOP, 1, 2**32 - 1, 5), (TOP, 1, 1, 6), (TOP, 2, 1, 6)]:
+        spots = [(0, 1), limit(n // 2, 3), limit(n - 9), limit(TOP)]
+        if n <= 3000:
+            spots += [(2**40 + 17, 1000003)]
+        for first, step in dict.fromkeys(spots):
+            yield lanes_of(n, lanes, block, seed), first, step
 
 
 def parts_of_five():
@@ -332,6 +355,7 @@ def cases(last_block):
     """Orders, with first position and step; `short` locates short blocks."""
     yield from simple_cases()
     yield from block_cases(last_block)
+    yield from lane_cases()
     yield from made_cases()
     yield from blend_cases()
     yield from new_cases()

@@ -69,6 +69,39 @@ def blocks(order, k):
     return block * length + within
 
 
+def lane_blocks(order, epoch, lane):
+    """The blocks of a lane's segment in the order of an epoch: first index, length."""
+    n, lanes, length, seed = (order[key] for key in ('length', 'lanes', 'block', 'seed'))
+    short, longer = divmod(n, lanes)
+    if lane < longer:
+        place = permute(longer, key_word(seed, 0, 14, 0), 0, lane)
+        segment = ((place + 1) * lanes - 1) // longer
+    else:
+        place = permute(lanes - longer, key_word(seed, 0, 14, 1), 0, lane - longer)
+        segment = place * lanes // (lanes - longer)
+    first, end = segment * n // lanes, (segment + 1) * n // lanes
+    rows = short // length
+    rest = end - first - rows * length
+    cut = choice(key_word(seed, 0, 14, 3), lane, rows + 1)
+    shift = choice(key_word(seed, epoch, 15, 0), lane, rows)
+
+    def block(number):
+        if number == rows:
+            return first + cut * length, rest
+        row = (permute(rows, key_word(seed, 0, 14, 2), epoch, number) + shift) % rows
+        return first + row * length + (rest if row >= cut else 0), length
+    return block
+
+
+def lanes(order, k):
+    """Index at position k of interleaved lanes."""
+    epoch, offset = divmod(k, order['length'])
+    number, lane = divmod(offset, order['lanes'])
+    row, within = divmod(number, order['block'])
+    first, length = lane_blocks(order, epoch, lane)(row)
+    return first + permute(length, key_word(order['seed'], first, 16, 0), epoch, within, 256)
+
+
 def part_at(part, epoch, offset):
     """Index of a part at an offset of one of its epochs; the first epoch follows the last one."""
     length = part['length']
@@ -152,10 +185,10 @@ def greedy(order, k):
 
 
 KINDS = {'sequential': sequential, 'random': random, 'shuffle': shuffle, 'blocks': blocks,
-         'slice': slice_, 'repeat': repeat, 'padded': padded, 'concat': concat, 'subset': subset,
-         'budgeted': budgeted, 'blend': blend, 'greedy': greedy, 'weighted': weighted,
-         'weighted shuffle': weighted_shuffle, 'balanced': balanced, 'bucketed': bucketed,
-         'torch': torch, 'nanoset': nanoset}
+         'lanes': lanes, 'slice': slice_, 'repeat': repeat, 'padded': padded, 'concat': concat,
+         'subset': subset, 'budgeted': budgeted, 'blend': blend, 'greedy': greedy,
+         'weighted': weighted, 'weighted shuffle': weighted_shuffle, 'balanced': balanced,
+         'bucketed': bucketed, 'torch': torch, 'nanoset': nanoset}
 
 
 def at(order, k):

@@ -7,8 +7,8 @@ not change, and neither must the state.
 from new_cases import (balanced_of, bucketed_of, budgeted_of, distributed_of, greedy_of, nanoset_of,
                        padded_of, squares, torch_random_of, torch_subset_of, weighted_of,
                        weighted_shuffle_of)
-from order_cases import (TOP, blend_of, blocks_of, concat_of, of_kind, plain, repeat_of,
-                         shuffle_of, slice_of, subset_of, windows_of)
+from order_cases import (TOP, blend_of, blocks_of, concat_of, lanes_of, of_kind, plain,
+                         repeat_of, shuffle_of, slice_of, subset_of, windows_of)
 
 WEIGHTS = [0.5, 2, 0, 0.1, 7, 1e-3, 0.25, 3]
 CLASSES = [3, 3, 0, 5, 3, 0, 5, 3, 3, 3, 2**63]
@@ -72,6 +72,7 @@ def orders():
     yield 'shuffle-network', shuffle_of(10**12, TOP), 10**12 - 6
     yield 'shuffle-end', shuffle_of(2**63, 2), 2**63 - 5
     yield 'blocks', blocks_of(1000, 64, 42), 5995
+    yield 'lanes', lanes_of(1000, 24, 9, 42), 5995
     yield from mixtures()
     yield from made_of_others()
     yield from with_tables()

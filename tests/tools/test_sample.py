@@ -51,7 +51,21 @@ def test_blocks_are_permutations_that_keep_neighbors_together(loaderx, length, b
     assert got[:length] != got[length:]
 
 
-@pytest.mark.parametrize('order', [['random'], ['shuffle'], ['blocks', '--block', 8]])
+@pytest.mark.parametrize('length, lanes, block', [(100, 7, 3), (101, 1, 50), (70000, 96, 300)])
+def test_lanes_are_permutations_that_interleave_blocks(loaderx, length, lanes, block):
+    got = indices(loaderx, '--length', length, '--order', 'lanes', '--lanes', lanes, '--block',
+                  block, '--seed', 42, '--count', 2 * length)
+    for epoch in got[:length], got[length:]:
+        assert sorted(epoch) == list(range(length))
+        for lane in range(lanes):
+            assert max(epoch[lane::lanes]) - min(epoch[lane::lanes]) <= length // lanes
+            first_block = epoch[lane::lanes][:block]
+            assert max(first_block) - min(first_block) == block - 1
+    assert got[:length] != got[length:]
+
+
+@pytest.mark.parametrize('order', [['random'], ['shuffle'], ['blocks', '--block', 8],
+                                   ['lanes', '--lanes', 12, '--block', 8]])
 @pytest.mark.parametrize('made', [[], ['--skip', 100, '--take', 300, '--repeat', 2]])
 def test_any_position_equals_a_step_by_step_run(loaderx, order, made):
     common = ['--length', 500, '--seed', 7, *made, '--order', *order]
@@ -307,6 +321,11 @@ def test_an_empty_result_succeeds(loaderx, arguments):
     (['--length', '5', '--order', 'blocks', '--seed', '5'], '--order blocks requires --block'),
     (['--length', '5', '--order', 'blocks', '--seed', '5', '--block', '0'],
      '--block must be at least 1'),
+    (['--length', '5', '--order', 'lanes', '--seed', '5', '--block', '2'],
+     '--order lanes requires --lanes'),
+    (['--length', '9', '--order', 'lanes', '--seed', '5', '--block', '2', '--lanes', '5'],
+     '5 lanes need at least 2 records each, but there are 9 records in all: use fewer lanes'),
+    (['--length', '5', '--lanes', '5'], '--lanes cannot be used with --order sequential'),
     (['--length', '5', '--block', '5'], '--block cannot be used with --order sequential'),
     (['--length', '5', '--repeat', '0'], '--repeat must be at least 1'),
     (['--length', '5', '--take', '3', '--repeat', str(2**63)], 'exceed the limit of 2^64 - 1'),

@@ -69,6 +69,18 @@ static PyObject *blocks(PyObject *module, PyObject *const *args, Py_ssize_t coun
     return wrap_quick(module, handle, &error);
 }
 
+static PyObject *lanes(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"n", "lanes", "block", "seed", NULL};
+    uint64_t values[4];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (lxpy_numbers(args, count, names, values) < 0)
+        return NULL;
+    lx_order_new_lanes(values[0], values[1], values[2], values[3], &handle, &error);
+    return wrap_quick(module, handle, &error);
+}
+
 /* ---- orders made of other orders, to which the library keeps references */
 
 static PyObject *slice(PyObject *module, PyObject *const *args, Py_ssize_t count)
@@ -180,6 +192,7 @@ static PyMethodDef functions[] = {
     {"random", (PyCFunction)draw, METH_FASTCALL, "random(n, seed)"},
     {"shuffle", (PyCFunction)shuffle, METH_FASTCALL, "shuffle(n, seed)"},
     {"blocks", (PyCFunction)blocks, METH_FASTCALL, "blocks(n, block, seed)"},
+    {"lanes", (PyCFunction)lanes, METH_FASTCALL, "lanes(n, lanes, block, seed)"},
     {"slice", (PyCFunction)slice, METH_FASTCALL, "slice(order, first, length)"},
     {"repeat", (PyCFunction)repeat, METH_FASTCALL, "repeat(order, times)"},
     {"padded", (PyCFunction)padded, METH_FASTCALL, "padded(order, multiple)"},

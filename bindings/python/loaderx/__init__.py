@@ -23,8 +23,8 @@ from .importing import (ImportReport, import_csv, import_folder, import_jsonl, i
 from .loader import Loader, generator
 from .maintenance import copy, remove, repair, unseal
 from .opening import create, open
-from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distributed, Nanoset,
-                     Order, Padded, Random, Repeat, Sequential, Shuffle, Slice, Subset,
+from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distributed, Lanes,
+                     Nanoset, Order, Padded, Random, Repeat, Sequential, Shuffle, Slice, Subset,
                      TorchRandom, TorchSubset, Weighted, split)
 from .prefetching import Prefetcher, prefetch
 from .ragged import Pad, Ragged
@@ -55,6 +55,7 @@ __all__ = [
     'Field',
     'FlatDataset',
     'ImportReport',
+    'Lanes',
     'Loader',
     'LoaderxError',
     'NPDataset',

@@ -6,7 +6,9 @@ from __future__ import annotations
 import math
 import operator
 import os
+import re
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -80,6 +82,24 @@ def number(name: str, value: Any) -> float:
     if not 0 <= converted < math.inf:
         raise ValueError(f'{name} must be finite and not negative, not {value}')
     return converted
+
+
+_UNITS = {'B': 1, **{prefix + 'B': 1000**i for i, prefix in enumerate('kMGT', 1)},
+          **{prefix + 'iB': 1024**i for i, prefix in enumerate('KMGT', 1)}}
+
+
+def byte_size(name: str, value: Any) -> int:
+    """Return the number of bytes, at least 1, of a size such as '4GiB', '1.5 MB' or '512B'."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a size such as '4GiB', not {type(value).__name__}")
+    found = re.fullmatch(r'([0-9]{1,18}(?:\.[0-9]{1,18})?) ?([a-zA-Z]+)', value)
+    if found is None or found[2] not in _UNITS:
+        raise ValueError(f"{name} must be a size such as '4GiB', with one of the units "
+                         f"{', '.join(_UNITS)}, not {value!r}")
+    size = int(Fraction(found[1]) * _UNITS[found[2]])
+    if not 1 <= size <= UINT64_MAX:
+        raise ValueError(f'{name} must be from 1 byte to 2**64 - 1 bytes, not {value}')
+    return size
 
 
 def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -19,6 +19,7 @@ ORDERS = {
     'random': lambda n: lx.Random(n=n, seed=7),
     'shuffle': lambda n: lx.Shuffle(n=n, seed=7),
     'blocks': lambda n: lx.Blocks(n=n, block=8, seed=7),
+    'lanes': lambda n: lx.Lanes(n=n, lanes=12, block=4, seed=7),
     'slice': lambda n: lx.Slice(lx.Shuffle(n=n + 5, seed=7), 2, n + 2),
     'repeat': lambda n: lx.Repeat(lx.Shuffle(n=n, seed=7), 1),
     'concat': lambda n: lx.Concat([lx.Shuffle(n=n // 3, seed=7), lx.Sequential(n=n - n // 3)],
@@ -307,6 +308,7 @@ def test_threads_share_one_order():
     (lx.Sequential, (42,), 'lx.Sequential(n=42)'),
     (lx.Random, ('42',), 'lx.Random(seed=...)'),
     (lx.Blocks, (42,), 'lx.Blocks(block=..., seed=42)'),
+    (lx.Lanes, (None, 42), 'lx.Lanes(source, block=..., seed=42)'),
     (lx.TorchRandom, (42,), 'lx.TorchRandom(seed=42)'),
     (lx.Distributed, (5000, 42), 'lx.Distributed(world=..., seed=42)'),
     (lx.TorchSubset, ([1], 42), 'TorchSubset takes only indices by position, and its other '
@@ -342,7 +344,7 @@ def test_the_signature_of_an_order_names_its_arguments():
 
 @pytest.mark.parametrize('order', [
     lx.Shuffle(n=42), lx.Sequential(n=42), lx.Random(n=42), lx.Blocks(n=42, block=4),
-    lx.TorchRandom(n=42), lx.Distributed(n=42, world=2), lx.Weighted([1] * 42),
+    lx.Lanes(n=42, lanes=6, block=4), lx.TorchRandom(n=42), lx.Distributed(n=42, world=2), lx.Weighted([1] * 42),
     lx.Balanced([1, 2] * 21), lx.Bucketed(range(42), batch=4), lx.Slice(lx.Shuffle(n=42), 0, 9),
     lx.Repeat(lx.Padded(lx.Shuffle(n=42), 10), 2),
     lx.Budgeted(lx.Shuffle(), [1] * 42, 5),

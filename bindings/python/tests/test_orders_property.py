@@ -90,7 +90,8 @@ def leaves(draw):
     n, seed = draw(st.integers(0, 40)), draw(st.integers(0, 2**64 - 1))
     return Leaf(draw(st.sampled_from([
         lx.Sequential(n=n), lx.Sequential(n=n, window=3, stride=2), lx.Random(n=n, seed=seed),
-        lx.Shuffle(n=n, seed=seed), lx.Blocks(n=n, block=draw(st.integers(1, 50)), seed=seed)])))
+        lx.Shuffle(n=n, seed=seed), lx.Blocks(n=n, block=draw(st.integers(1, 50)), seed=seed),
+        lx.Lanes(n=2 * n, lanes=max(1, n // 4), block=draw(st.integers(1, 2)), seed=seed)])))
 
 
 @st.composite

@@ -66,6 +66,7 @@ def test_a_grown_dataset_resumes_on_its_old_length(tmp_path):
 
 @pytest.mark.parametrize('order', [
     None, lx.Shuffle(seed=2), lx.Random(seed=3), lx.Blocks(block=8, seed=4),
+    lx.Lanes(lanes=6, block=4, seed=5),
     lx.Sequential(window=4, stride=2)])
 def test_every_order_continues_on_the_old_length(tmp_path, order):
     path = make(tmp_path / 'd')

@@ -123,6 +123,8 @@ static void sample(struct run *run)
         mix(run, order);
         compose(run, order);
     }
+    if (TRY(run, lx_order_new_lanes(LENGTH, 8, 30, 5, &order, &run->error)))
+        walk_and_unref(run, order);
     if (TRY(run, lx_order_new_random(LENGTH, 5, &order, &run->error)))
         walk_and_unref(run, order);
     if (TRY(run, lx_order_new_shuffle(LENGTH, 5, &order, &run->error)))

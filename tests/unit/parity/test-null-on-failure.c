@@ -18,6 +18,7 @@
 START_TEST(orders)
 {
     FAILS(lx_order, lx_order_new_blocks(1, 0, 0, &made, NULL));
+    FAILS(lx_order, lx_order_new_lanes(1, 0, 1, 0, &made, NULL));
     FAILS(lx_order, lx_order_new_slice(NULL, 0, 0, &made, NULL));
     FAILS(lx_order, lx_order_new_padded(NULL, 1, &made, NULL));
     FAILS(lx_order, lx_order_new_repeat(NULL, 1, &made, NULL));

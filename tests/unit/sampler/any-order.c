@@ -28,7 +28,7 @@ static struct any_order any_of_numbers(uint64_t *state)
     struct any_order any = {.once = true};
     uint64_t length = 1 + below(state, SIMPLE_MAX), seed = random_next(state);
     uint64_t window = 1 + below(state, 9), stride = 1 + below(state, 9);
-    switch (below(state, 5)) {
+    switch (below(state, 6)) {
     case 0:
         any.order = make_order("sequential", length, window, stride);
         any.once = window == stride;
@@ -40,6 +40,12 @@ static struct any_order any_of_numbers(uint64_t *state)
     case 2:
         unit_ok(
             lx_order_new_blocks(length, 1 + below(state, length + 3), seed, &any.order, &error));
+        return any;
+    case 3:
+        length = length == 1 ? 2 : length;
+        stride = 1 + below(state, length / 2);
+        unit_ok(lx_order_new_lanes(length, stride, 1 + below(state, length / stride), seed,
+                                   &any.order, &error));
         return any;
     default:
         any.order = make_order("shuffle", length, seed, 0);

@@ -282,6 +282,9 @@ static lx_order *of_numbers(const char *kind, const json_t *description)
     uint64_t seed = number_of(description, "seed");
     if (strcmp(kind, "blocks") == 0)
         unit_ok(lx_order_new_blocks(length, number_of(description, "block"), seed, &order, &error));
+    else if (strcmp(kind, "lanes") == 0)
+        unit_ok(lx_order_new_lanes(length, number_of(description, "lanes"),
+                                   number_of(description, "block"), seed, &order, &error));
     else if (strcmp(kind, "torch") == 0)
         unit_ok(new_torch_random(number_of(description, "indices"), length,
                                  json_is_true(json_object_get(description, "replacement")), seed,

@@ -6,6 +6,7 @@ from .blend import Blend
 from .budgeted import Budgeted
 from .combined import Concat, Padded, Repeat, Slice, Subset
 from .grouped import Balanced, Bucketed, split
+from .lanes import Lanes
 from .order import Order
 from .parity import Distributed, Nanoset, TorchRandom, TorchSubset
 from .weighted import Weighted
@@ -19,6 +20,7 @@ __all__ = [
     'Concat',
     'Distributed',
     'Nanoset',
+    'Lanes',
     'Order',
     'Padded',
     'Random',
