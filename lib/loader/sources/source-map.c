@@ -4,51 +4,19 @@
 
 #include <loaderx/map.h>
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "executor/clock.h"
+#include "loader/sources/map-workspace.h"
 #include "loader/sources/source-options.h"
 #include "loader/sources/source-parts.h"
 
-/* How many samples the function receives at most, and how many bytes of input, unless a single
- * sample has more. */
-#define BLOCK 32
-#define BLOCK_BYTES ((uint64_t)16 << 20)
-
-/** The inputs of one call of the function. */
-typedef struct workspace {
-    struct workspace *next; /* the next idle one */
-    lx_column *inputs;
-    size_t *capacities;             /* of the data of each input */
-    uint64_t (*offsets)[BLOCK + 1]; /* one for each input */
-    lx_target *targets;             /* one for each column of the part */
-    lx_target *outputs;
-    void *worker;
-} workspace;
-
-/** What a map and its snapshots share. */
-typedef struct mapping {
-    size_t input_count, output_count;
-    size_t passed_count; /* columns that the map takes from its part */
-    size_t *inputs;      /* positions in the part */
-    size_t *passed;
-    lx_map_function map;
-    lx_new_worker_function new_worker;
-    lx_free_worker_function free_worker;
-    lx_release_function release;
-    void *user;
-    char *identity;
-    pthread_mutex_t mutex; /* protects idle. Only tried: in a child of fork(), it may stay locked */
-    workspace *idle;
-} mapping;
-
 typedef struct map_source {
     lx__parts_source parts; /* one part */
-    mapping *mapping;       /* owned by the live source, not by its snapshot */
+    lx__mapping *mapping;   /* owned by the live source, not by its snapshot */
 } map_source;
 
 static lx_source *part_of(const lx_source *source)
@@ -56,155 +24,9 @@ static lx_source *part_of(const lx_source *source)
     return ((const map_source *)source)->parts.parts[0];
 }
 
-static mapping *mapping_of(const lx_source *source)
+static lx__mapping *mapping_of(const lx_source *source)
 {
     return ((const map_source *)source)->mapping;
-}
-
-/* ---- workspaces */
-
-static void free_workspace(const mapping *m, workspace *w)
-{
-    if (w->worker != NULL)
-        m->free_worker(w->worker, m->user);
-    for (size_t i = 0; w->inputs != NULL && i < m->input_count; i++)
-        lx__free(w->inputs[i].data);
-    lx__free(w->inputs);
-    lx__free(w->capacities);
-    lx__free(w->offsets);
-    lx__free(w->targets);
-    lx__free(w->outputs);
-    lx__free(w);
-}
-
-static void set_inputs(const lx_source *source, workspace *w)
-{
-    const mapping *m = mapping_of(source);
-    for (size_t i = 0; i < m->input_count; i++) {
-        const lx_column_info *column = &part_of(source)->columns[m->inputs[i]];
-        w->inputs[i] = (lx_column){.name = column->name,
-                                   .dtype = column->dtype,
-                                   .ndim = column->ndim,
-                                   .shape = column->shape,
-                                   .size = column->size,
-                                   .item_size = column->item_size,
-                                   .offsets = column->size == LX_NONE ? w->offsets[i] : NULL};
-    }
-}
-
-static lx_status new_workspace(const lx_source *source, workspace **made, lx_error *error)
-{
-    const mapping *m = mapping_of(source);
-    lx_error theirs = LX_ERROR_INIT;
-    lx_status status = LX_OK;
-    workspace *w = lx__alloc_array(1, sizeof *w);
-    if (w == NULL)
-        return lx__fail_memory(error, "a map");
-    w->inputs = lx__alloc_array(m->input_count, sizeof *w->inputs);
-    w->capacities = lx__alloc_array(m->input_count, sizeof *w->capacities);
-    w->offsets = lx__alloc_array(m->input_count, sizeof *w->offsets);
-    w->targets = lx__alloc_array(part_of(source)->column_count, sizeof *w->targets);
-    w->outputs = lx__alloc_array(m->output_count, sizeof *w->outputs);
-    if (w->inputs == NULL || w->capacities == NULL || w->offsets == NULL || w->targets == NULL ||
-        w->outputs == NULL)
-        status = lx__fail_memory(error, "a map");
-    if (status == LX_OK && m->new_worker != NULL) {
-        status = m->new_worker(m->user, &w->worker, &theirs);
-        status = lx__source_pass_on(&theirs, status, "new_worker", error);
-    }
-    if (status != LX_OK) {
-        free_workspace(m, w);
-        return status;
-    }
-    set_inputs(source, w);
-    *made = w;
-    return LX_OK;
-}
-
-static lx_status take_workspace(const lx_source *source, workspace **taken, lx_error *error)
-{
-    mapping *m = mapping_of(source);
-    *taken = NULL;
-    if (pthread_mutex_trylock(&m->mutex) == 0) {
-        *taken = m->idle;
-        if (*taken != NULL)
-            m->idle = (*taken)->next;
-        pthread_mutex_unlock(&m->mutex);
-    }
-    return *taken != NULL ? LX_OK : new_workspace(source, taken, error);
-}
-
-static void return_workspace(mapping *m, workspace *w)
-{
-    if (pthread_mutex_trylock(&m->mutex) != 0) {
-        free_workspace(m, w);
-        return;
-    }
-    w->next = m->idle;
-    m->idle = w;
-    pthread_mutex_unlock(&m->mutex);
-}
-
-/* ---- inputs */
-
-/** Gets the sizes of the inputs that vary, and lowers the number of samples until their inputs fit
- * into a block. */
-static lx_status get_input_sizes(const lx_source *source, workspace *w, lx_samples *samples,
-                                 lx_error *error)
-{
-    const mapping *m = mapping_of(source);
-    lx_source *part = part_of(source);
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < m->input_count; i++) {
-        const uint64_t *offsets = w->offsets[i];
-        uint64_t size = w->inputs[i].size;
-        if (size == LX_NONE)
-            status = part->class->get_sizes(part, m->inputs[i], samples->indices, samples->count,
-                                            w->offsets[i], error);
-        while (status == LX_OK && samples->count > 1 &&
-               (size == LX_NONE ? offsets[samples->count] : size * samples->count) > BLOCK_BYTES)
-            samples->count--;
-    }
-    return status;
-}
-
-/** Makes room for the inputs. */
-static lx_status reserve_inputs(const mapping *m, workspace *w, size_t count, lx_error *error)
-{
-    for (size_t i = 0; i < m->input_count; i++) {
-        lx_column *input = &w->inputs[i];
-        uint8_t *data = input->data;
-        uint64_t bytes = input->offsets != NULL ? input->offsets[count] : input->size * count;
-        if (bytes > SIZE_MAX || !lx__reserve(&data, &w->capacities[i], (size_t)bytes))
-            return lx__fail_memory(error, "the inputs of a map");
-        input->data = data;
-        input->rows = count;
-    }
-    return LX_OK;
-}
-
-static lx_status read_inputs(const lx_source *source, workspace *w, lx_samples *samples,
-                             lx_error *error)
-{
-    const mapping *m = mapping_of(source);
-    lx_source *part = part_of(source);
-    bool fixed = false;
-    lx_status status = get_input_sizes(source, w, samples, error);
-    if (status == LX_OK)
-        status = reserve_inputs(m, w, samples->count, error);
-    if (status == LX_OK)
-        memset(w->targets, 0, part->column_count * sizeof *w->targets);
-    for (size_t i = 0; status == LX_OK && i < m->input_count; i++) {
-        const lx_column *input = &w->inputs[i];
-        if (input->offsets != NULL) {
-            status = part->class->fill_bytes(part, m->inputs[i], samples->indices, samples->count,
-                                             input->offsets, input->data, error);
-        } else {
-            w->targets[m->inputs[i]] = (lx_target){input->data, (size_t)input->size};
-            fixed = true;
-        }
-    }
-    return status == LX_OK && fixed ? lx__source_fill(part, samples, w->targets, error) : status;
 }
 
 /* ---- reading */
@@ -230,10 +52,10 @@ static void locate_failure(const lx_source *source, lx_error *failure)
 }
 
 /** Calls the function of the map, and accounts for its time. */
-static lx_status call_map(const lx_source *source, const lx_samples *samples, workspace *w,
+static lx_status call_map(const lx_source *source, const lx_samples *samples, lx__workspace *w,
                           lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     lx_error theirs = LX_ERROR_INIT;
     uint64_t before = map_ns, started = lx__clock_now();
     lx_status status = m->map(samples, w->inputs, w->outputs, w->worker, m->user, &theirs);
@@ -243,10 +65,10 @@ static lx_status call_map(const lx_source *source, const lx_samples *samples, wo
 }
 
 /** Fills the columns that the map takes from its part. */
-static lx_status fill_passed(lx_source *source, workspace *w, const lx_samples *samples,
+static lx_status fill_passed(lx_source *source, lx__workspace *w, const lx_samples *samples,
                              const lx_target *targets, lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     lx_source *part = part_of(source);
     bool wanted = false;
     memset(w->targets, 0, part->column_count * sizeof *w->targets);
@@ -260,7 +82,7 @@ static lx_status fill_passed(lx_source *source, workspace *w, const lx_samples *
 /** Whether an input may be missing, which can change in a live dataset. */
 static bool has_missing_inputs(const lx_source *source)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     size_t i = 0;
     while (i < m->input_count && !lx__source_may_be_missing(part_of(source), m->inputs[i]))
         i++;
@@ -271,7 +93,7 @@ static bool has_missing_inputs(const lx_source *source)
 static lx_status mark_inputs(lx_source *source, const uint64_t *indices, size_t count,
                              uint8_t *present, lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     lx_source *part = part_of(source);
     uint8_t marks[LX__SOURCE_BLOCK];
     lx_status status = lx__source_mark_present(part, m->inputs[0], indices, count, present, error);
@@ -287,33 +109,36 @@ static lx_status mark_inputs(lx_source *source, const uint64_t *indices, size_t 
 
 static void fill_zeros(const lx_source *source, const lx_target *outputs)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     for (size_t i = 0; i < m->output_count; i++)
         if (outputs[i].data != NULL)
             memset(outputs[i].data, 0, (size_t)source->columns[m->passed_count + i].size);
 }
 
 /** Computes outputs of the first samples; lowers @p samples to those. */
-static lx_status map_block(lx_source *source, workspace *w, lx_samples *samples, lx_error *error)
+static lx_status map_block(lx_source *source, lx__workspace *w, lx_samples *samples,
+                           lx_error *error)
 {
     uint8_t present = 1;
     lx_status status = LX_OK;
     bool one_by_one = has_missing_inputs(source);
-    samples->count = one_by_one ? 1 : samples->count < BLOCK ? samples->count : BLOCK;
+    samples->count = one_by_one                       ? 1
+                     : samples->count < LX__MAP_BLOCK ? samples->count
+                                                      : LX__MAP_BLOCK;
     if (one_by_one)
         status = mark_inputs(source, samples->indices, 1, &present, error);
     if (status == LX_OK && !present)
         fill_zeros(source, w->outputs);
     if (status != LX_OK || !present)
         return status;
-    status = read_inputs(source, w, samples, error);
+    status = lx__workspace_read(mapping_of(source), part_of(source), w, samples, error);
     return status == LX_OK ? call_map(source, samples, w, error) : status;
 }
 
-static lx_status fill_outputs(lx_source *source, workspace *w, const lx_samples *samples,
+static lx_status fill_outputs(lx_source *source, lx__workspace *w, const lx_samples *samples,
                               const lx_target *targets, lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     bool wanted = false;
     for (size_t i = 0; i < m->output_count; i++) {
         w->outputs[i] = targets[i];
@@ -335,15 +160,15 @@ static lx_status fill_outputs(lx_source *source, workspace *w, const lx_samples 
 static lx_status fill_samples(lx_source *source, const lx_samples *samples,
                               const lx_target *targets, lx_error *error)
 {
-    mapping *m = mapping_of(source);
-    workspace *w;
-    lx_status status = take_workspace(source, &w, error);
+    lx__mapping *m = mapping_of(source);
+    lx__workspace *w;
+    lx_status status = lx__workspace_take(m, part_of(source), &w, error);
     if (status != LX_OK)
         return status;
     status = fill_passed(source, w, samples, targets, error);
     if (status == LX_OK)
         status = fill_outputs(source, w, samples, targets + m->passed_count, error);
-    return_workspace(m, w);
+    lx__workspace_return(m, w);
     return status;
 }
 
@@ -369,7 +194,7 @@ static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *in
 
 static bool may_be_missing(const lx_source *source, size_t column)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     return column < m->passed_count ? lx__source_may_be_missing(part_of(source), m->passed[column])
                                     : has_missing_inputs(source);
 }
@@ -377,7 +202,7 @@ static bool may_be_missing(const lx_source *source, size_t column)
 static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,
                               size_t count, uint8_t *present, lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     return column < m->passed_count ? lx__source_mark_present(part_of(source), m->passed[column],
                                                               indices, count, present, error)
                                     : mark_inputs(source, indices, count, present, error);
@@ -387,7 +212,7 @@ static lx_status mark_present(lx_source *source, size_t column, const uint64_t *
  * caller frees the result, which is NULL if there is no memory. */
 static bool *wanted_of_part(const lx_source *source, const bool *wanted)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     bool *of_part = lx__alloc_array(part_of(source)->column_count, sizeof *of_part);
     bool any = false;
     if (of_part == NULL)
@@ -423,7 +248,7 @@ static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *in
 
 static int describe(const lx_source *source, json_t *object)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     json_t *inputs = json_array();
     int failed = lx__source_parts_describe(source, object);
     for (size_t i = 0; i < m->input_count; i++)
@@ -443,12 +268,9 @@ static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
     return status;
 }
 
-static void free_mapping(mapping *m)
+static void free_mapping(lx__mapping *m)
 {
-    for (workspace *next; m->idle != NULL; m->idle = next) {
-        next = m->idle->next;
-        free_workspace(m, m->idle);
-    }
+    lx__workspaces_free(m);
     if (m->release != NULL)
         m->release(m->user);
     pthread_mutex_destroy(&m->mutex);
@@ -467,7 +289,7 @@ static void dispose(lx_source *source)
 
 static const char *locate(const lx_source *source, size_t column, uint64_t *index, uint64_t *offset)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     size_t origin = column < m->passed_count ? m->passed[column] : m->inputs[0];
     return lx__source_locate(part_of(source), origin, index, offset);
 }
@@ -495,7 +317,7 @@ static size_t find_column(const lx_source *part, const char *name)
     return i;
 }
 
-static lx_status find_inputs(mapping *m, const lx_source *part, const char *const *inputs,
+static lx_status find_inputs(lx__mapping *m, const lx_source *part, const char *const *inputs,
                              lx_error *error)
 {
     for (size_t i = 0; i < m->input_count; i++) {
@@ -512,9 +334,9 @@ static lx_status find_inputs(mapping *m, const lx_source *part, const char *cons
 }
 
 static lx_status new_mapping(const lx_source *part, const char *const *inputs, size_t input_count,
-                             const lx_source_options *options, mapping **made, lx_error *error)
+                             const lx_source_options *options, lx__mapping **made, lx_error *error)
 {
-    mapping *m = lx__alloc_array(1, sizeof *m);
+    lx__mapping *m = lx__alloc_array(1, sizeof *m);
     *made = m;
     if (m == NULL)
         return lx__fail_memory(error, "a map");
@@ -539,7 +361,7 @@ static lx_status new_mapping(const lx_source *part, const char *const *inputs, s
 static lx_status set_columns(lx_source *made, const lx_column_info *outputs, lx_error *error)
 {
     const lx_source *part = part_of(made);
-    const mapping *m = mapping_of(made);
+    const lx__mapping *m = mapping_of(made);
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < m->passed_count; i++)
         status = lx__source_set_column(made, i, part->columns[m->passed[i]].name,
@@ -580,7 +402,7 @@ lx_status lx_source_new_map(lx_source *part, const char *const *inputs, size_t i
 {
     LX__CLEAR(source);
     lx_source *made = NULL;
-    mapping *m = NULL;
+    lx__mapping *m = NULL;
     if (source == NULL)
         return lx__fail_null(error, "source");
     lx_status status = check(part, inputs, input_count, outputs, output_count, options, error);
