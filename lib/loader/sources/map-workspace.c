@@ -145,8 +145,8 @@ lx_status lx__workspace_read(const lx__mapping *m, lx_source *part, lx__workspac
     for (size_t i = 0; status == LX_OK && i < m->input_count; i++) {
         const lx_column *input = &w->inputs[i];
         if (input->offsets != NULL) {
-            status = part->class->fill_bytes(part, m->inputs[i], samples->indices, samples->count,
-                                             input->offsets, input->data, error);
+            status = part->class->fill_bytes(part, m->inputs[i], samples, input->offsets,
+                                             input->data, error);
         } else {
             w->targets[m->inputs[i]] = (lx_target){input->data, (size_t)input->size};
             fixed = true;

@@ -182,12 +182,12 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
                                   error);
 }
 
-static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
     lx_source *part = part_of(source);
-    return part->class->fill_bytes(part, mapping_of(source)->passed[column], indices, count,
-                                   offsets, out, error);
+    return part->class->fill_bytes(part, mapping_of(source)->passed[column], samples, offsets, out,
+                                   error);
 }
 
 /* ---- class */
