@@ -34,6 +34,8 @@ typedef struct lx__mapping {
     size_t passed_count; /**< Columns that the map takes from its part. */
     size_t *inputs;      /**< Positions in the part. */
     size_t *passed;
+    size_t *followed; /**< For each output: the input whose sizes its values have; SIZE_MAX if all
+                           have the same size. */
     lx_map_function map;
     lx_new_worker_function new_worker;
     lx_free_worker_function free_worker;

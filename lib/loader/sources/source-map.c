@@ -111,14 +111,28 @@ static void fill_zeros(const lx_source *source, const lx_target *outputs)
 {
     const lx__mapping *m = mapping_of(source);
     for (size_t i = 0; i < m->output_count; i++)
-        if (outputs[i].data != NULL)
+        if (outputs[i].data != NULL && m->followed[i] == SIZE_MAX)
             memset(outputs[i].data, 0, (size_t)source->columns[m->passed_count + i].size);
 }
 
-/** Computes outputs of the first samples; lowers @p samples to those. */
-static lx_status map_block(lx_source *source, lx__workspace *w, lx_samples *samples,
-                           lx_error *error)
+/** Fails if the sizes of an input are not those of @p offsets; @p sizes is NULL if the input is
+ * missing. */
+static lx_status check_sizes(const uint64_t *sizes, const uint64_t *offsets, size_t count,
+                             lx_error *error)
 {
+    for (size_t i = 0; i < count; i++)
+        if (offsets[i + 1] - offsets[i] != (sizes != NULL ? sizes[i + 1] - sizes[i] : 0))
+            return lx_fail(error, LX_ERR_MISMATCH,
+                           "the size of an input has changed: get the sizes again");
+    return LX_OK;
+}
+
+/** Computes outputs of the first samples; lowers @p samples to those. Output @p varying is written
+ * to @p offsets, relative to the first one; without offsets, none varies. */
+static lx_status map_block(lx_source *source, lx__workspace *w, lx_samples *samples, size_t varying,
+                           const uint64_t *offsets, lx_error *error)
+{
+    const lx__mapping *m = mapping_of(source);
     uint8_t present = 1;
     lx_status status = LX_OK;
     bool one_by_one = has_missing_inputs(source);
@@ -127,12 +141,14 @@ static lx_status map_block(lx_source *source, lx__workspace *w, lx_samples *samp
                                                       : LX__MAP_BLOCK;
     if (one_by_one)
         status = mark_inputs(source, samples->indices, 1, &present, error);
+    if (status == LX_OK && present)
+        status = lx__workspace_read(m, part_of(source), w, samples, error);
+    if (status == LX_OK && offsets != NULL)
+        status = check_sizes(present ? w->inputs[m->followed[varying]].offsets : NULL, offsets,
+                             samples->count, error);
     if (status == LX_OK && !present)
         fill_zeros(source, w->outputs);
-    if (status != LX_OK || !present)
-        return status;
-    status = lx__workspace_read(mapping_of(source), part_of(source), w, samples, error);
-    return status == LX_OK ? call_map(source, samples, w, error) : status;
+    return status == LX_OK && present ? call_map(source, samples, w, error) : status;
 }
 
 static lx_status fill_outputs(lx_source *source, lx__workspace *w, const lx_samples *samples,
@@ -147,7 +163,7 @@ static lx_status fill_outputs(lx_source *source, lx__workspace *w, const lx_samp
     lx_status status = LX_OK;
     for (size_t at = 0; wanted && status == LX_OK && at < samples->count;) {
         lx_samples block = lx__samples_slice(samples, at, samples->count - at);
-        status = map_block(source, w, &block, error);
+        status = map_block(source, w, &block, 0, NULL, error);
         at += block.count;
         for (size_t i = 0; i < m->output_count; i++)
             if (w->outputs[i].data != NULL)
@@ -172,22 +188,71 @@ static lx_status fill_samples(lx_source *source, const lx_samples *samples,
     return status;
 }
 
-/* Only columns of the part vary in size. */
+/* ---- values that vary in size: those that the map takes from its part, and outputs that have the
+ * sizes of an input */
+
+/** Makes the values of records without all inputs empty: they are missing, too. */
+static lx_status drop_missing(lx_source *source, const uint64_t *indices, size_t count,
+                              uint64_t *offsets, lx_error *error)
+{
+    uint8_t present[LX__SOURCE_BLOCK];
+    uint64_t begin = 0;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        size_t rest = count - i, place = i % LX__SOURCE_BLOCK;
+        if (place == 0)
+            status = mark_inputs(source, indices + i,
+                                 rest < LX__SOURCE_BLOCK ? rest : LX__SOURCE_BLOCK, present, error);
+        uint64_t size = offsets[i + 1] - begin;
+        begin = offsets[i + 1];
+        if (status == LX_OK)
+            offsets[i + 1] = offsets[i] + (present[place] ? size : 0);
+    }
+    return status;
+}
 
 static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
                            uint64_t *offsets, lx_error *error)
 {
+    const lx__mapping *m = mapping_of(source);
     lx_source *part = part_of(source);
-    return part->class->get_sizes(part, mapping_of(source)->passed[column], indices, count, offsets,
-                                  error);
+    bool passed = column < m->passed_count;
+    size_t origin = passed ? m->passed[column] : m->inputs[m->followed[column - m->passed_count]];
+    lx_status status = part->class->get_sizes(part, origin, indices, count, offsets, error);
+    return status == LX_OK && !passed && has_missing_inputs(source)
+               ? drop_missing(source, indices, count, offsets, error)
+               : status;
+}
+
+/** Computes an output whose values vary in size. */
+static lx_status fill_varying(lx_source *source, size_t output, const lx_samples *samples,
+                              const uint64_t *offsets, uint8_t *out, lx_error *error)
+{
+    lx__mapping *m = mapping_of(source);
+    lx__workspace *w;
+    lx_status status = lx__workspace_take(m, part_of(source), &w, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < m->output_count; i++)
+        w->outputs[i] = (lx_target){.data = NULL};
+    for (size_t at = 0; status == LX_OK && at < samples->count;) {
+        lx_samples block = lx__samples_slice(samples, at, samples->count - at);
+        w->outputs[output].data = out + offsets[at];
+        status = map_block(source, w, &block, output, offsets + at, error);
+        at += block.count;
+    }
+    lx__workspace_return(m, w);
+    return status;
 }
 
 static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
+    const lx__mapping *m = mapping_of(source);
     lx_source *part = part_of(source);
-    return part->class->fill_bytes(part, mapping_of(source)->passed[column], samples, offsets, out,
-                                   error);
+    return column < m->passed_count
+               ? part->class->fill_bytes(part, m->passed[column], samples, offsets, out, error)
+               : fill_varying(source, column - m->passed_count, samples, offsets, out, error);
 }
 
 /* ---- class */
@@ -276,6 +341,7 @@ static void free_mapping(lx__mapping *m)
     pthread_mutex_destroy(&m->mutex);
     lx__free(m->inputs);
     lx__free(m->passed);
+    lx__free(m->followed);
     lx__free(m->identity);
     lx__free(m);
 }
@@ -334,7 +400,8 @@ static lx_status find_inputs(lx__mapping *m, const lx_source *part, const char *
 }
 
 static lx_status new_mapping(const lx_source *part, const char *const *inputs, size_t input_count,
-                             const lx_source_options *options, lx__mapping **made, lx_error *error)
+                             size_t output_count, const lx_source_options *options,
+                             lx__mapping **made, lx_error *error)
 {
     lx__mapping *m = lx__alloc_array(1, sizeof *m);
     *made = m;
@@ -342,10 +409,12 @@ static lx_status new_mapping(const lx_source *part, const char *const *inputs, s
         return lx__fail_memory(error, "a map");
     pthread_mutex_init(&m->mutex, NULL);
     m->input_count = input_count;
+    m->output_count = output_count;
     m->inputs = lx__alloc_array(input_count, sizeof *m->inputs);
     m->passed = lx__alloc_array(part->column_count, sizeof *m->passed);
+    m->followed = lx__alloc_array(output_count, sizeof *m->followed);
     m->identity = lx__strdup(options->identity != NULL ? options->identity : "");
-    if (m->inputs == NULL || m->passed == NULL || m->identity == NULL)
+    if (m->inputs == NULL || m->passed == NULL || m->followed == NULL || m->identity == NULL)
         return lx__fail_memory(error, "a map");
     lx_status status = find_inputs(m, part, inputs, error);
     for (size_t i = 0; status == LX_OK && i < part->column_count; i++) {
@@ -355,6 +424,31 @@ static lx_status new_mapping(const lx_source *part, const char *const *inputs, s
         if (!is_input)
             m->passed[m->passed_count++] = i;
     }
+    return status;
+}
+
+/** Finds the input whose sizes the values of an output have: that of the same name. */
+static lx_status follow_input(lx_source *made, size_t output, lx_error *error)
+{
+    const lx__mapping *m = mapping_of(made);
+    const lx_column_info *column = &made->columns[m->passed_count + output];
+    m->followed[output] = SIZE_MAX;
+    if (column->size != LX_NONE)
+        return LX_OK;
+    for (size_t i = 0; i < m->input_count; i++) {
+        const lx_column_info *input = &part_of(made)->columns[m->inputs[i]];
+        if (strcmp(input->name, column->name) == 0 && input->dtype == column->dtype &&
+            input->ndim == column->ndim &&
+            memcmp(input->shape, column->shape, input->ndim * sizeof *input->shape) == 0)
+            m->followed[output] = i;
+    }
+    if (m->followed[output] != SIZE_MAX)
+        return LX_OK;
+    lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
+                               "the records of an output must have a fixed size, or the sizes of "
+                               "the input of the same name: give it a fixed-size dtype and a "
+                               "shape, or the name, dtype and shape of an input");
+    lx_error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -369,13 +463,8 @@ static lx_status set_columns(lx_source *made, const lx_column_info *outputs, lx_
     for (size_t i = 0; status == LX_OK && i < m->output_count; i++) {
         status = lx__source_set_column(made, m->passed_count + i, outputs[i].name, &outputs[i],
                                        error);
-        if (status == LX_OK && made->columns[m->passed_count + i].size == LX_NONE) {
-            status =
-                lx_fail(error, LX_ERR_ARGUMENT,
-                        "the records of an output must have a fixed size: give it a fixed-size "
-                        "dtype and a shape");
-            lx_error_locate(error, NULL, outputs[i].name, LX_NONE, LX_NONE);
-        }
+        if (status == LX_OK)
+            status = follow_input(made, i, error);
     }
     return status == LX_OK ? lx__source_check_names(made, error) : status;
 }
@@ -408,12 +497,10 @@ lx_status lx_source_new_map(lx_source *part, const char *const *inputs, size_t i
     lx_status status = check(part, inputs, input_count, outputs, output_count, options, error);
     if (status != LX_OK)
         return status;
-    status = new_mapping(part, inputs, input_count, options, &m, error);
-    if (status == LX_OK) {
-        m->output_count = output_count;
+    status = new_mapping(part, inputs, input_count, output_count, options, &m, error);
+    if (status == LX_OK)
         status = lx__source_new(&class, sizeof(map_source), part->length,
                                 m->passed_count + output_count, &made, error);
-    }
     if (status != LX_OK) {
         if (m != NULL)
             free_mapping(m);
