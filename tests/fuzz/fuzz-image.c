@@ -17,6 +17,7 @@ enum {
     STORED = 8,  /* not turned */
     REPAIR = 16, /* correct the checksums of a PNG */
     STEPS = 32,  /* change the image */
+    MASK = 64,   /* classes instead of colours */
 };
 
 #define PIXELS 65536
@@ -166,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {data, size}, region;
     unsigned options = input_byte(&input);
-    uint32_t channels = options & GREY ? 1 : 3;
+    uint32_t channels = options & (GREY | MASK) ? 1 : 3;
     uint8_t file[FILE_MAX];
     size_t skipped = 4;
     lx_image_info info;
@@ -185,6 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lx_image_decoder_set_max_pixels(decoder, PIXELS);
     lx_image_decoder_set_upright(decoder, !(options & STORED));
     (void)lx_image_decoder_set_channels(decoder, channels, NULL);
+    lx_image_decoder_set_indices(decoder, options & MASK);
     (void)lx_image_decoder_set_scale(decoder, 1U << (options & SCALE), NULL);
     if (lx_image_decoder_open(decoder, file, length, &info, NULL) == LX_OK)
         compare(decoder, &info, &region, channels);

@@ -365,6 +365,8 @@ def images():
     add('png-exif', 'RGB', 'PNG', (20, 15), exif=exif)
     for bits in (1, 2, 4):
         add(f'png-palette-{bits}', 'P', 'PNG', (20, 15), bits=bits)
+    for name in ('png-1', 'png-L', 'png-RGB', 'png-palette-2', 'png-interlaced', 'webp-lossless'):
+        put('image', f'mask-{name}', bytes([64]) + corpora['image'][f'{name}-0'][1:])
     add('webp', 'RGB', 'WEBP', quality=40)
     add('webp-lossless', 'RGB', 'WEBP', (20, 15), lossless=True)
     add('webp-alpha', 'RGBA', 'WEBP', (20, 15), quality=40)
