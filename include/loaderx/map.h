@@ -70,8 +70,9 @@ LX_BEGIN_DECLS
  *                 same time. NULL without such a function.
  * @param user     The pointer that was passed to lx_source_options_set_map().
  * @param error    Receives the description of a failure; never NULL. Name the sample with
- *                 lx_error_locate() after lx_fail(); the map adds the file of its first input, if it
- *                 has one, and then changes the record to that in the file.
+ *                 lx_error_locate() after lx_fail(); the map adds the file of the input that it names,
+ *                 otherwise of the first one, if there is a file, and then changes the record to that
+ *                 in the file.
  * @return #LX_OK on success. #LX_ERR_CORRUPT if the input of a sample is damaged: the loader's
  *         ::lx_damage_policy applies, and unless it is #LX_DAMAGE_RAISE, the samples are read again
  *         one by one. Any other failure fails the batch; see ::lx_transform_function for

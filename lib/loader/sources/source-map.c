@@ -38,13 +38,23 @@ uint64_t lx__map_ns(void)
     return map_ns;
 }
 
-/** Adds the place of the first input to a failure that concerns a record. */
+/** Finds the input that a failure names; otherwise, the first one. */
+static size_t find_failed(const lx_source *source, const lx_error *failure)
+{
+    const lx__mapping *m = mapping_of(source);
+    for (size_t i = 0; i < m->input_count; i++)
+        if (strcmp(part_of(source)->columns[m->inputs[i]].name, failure->field) == 0)
+            return m->inputs[i];
+    return m->inputs[0];
+}
+
+/** Adds the place of an input to a failure that concerns a record. */
 static void locate_failure(const lx_source *source, lx_error *failure)
 {
     uint64_t index = failure->record, offset = LX_NONE;
     if (failure->status == LX_OK || index >= source->length || failure->path[0] != '\0')
         return;
-    const char *path = lx__source_locate(part_of(source), mapping_of(source)->inputs[0], &index,
+    const char *path = lx__source_locate(part_of(source), find_failed(source, failure), &index,
                                          &offset);
     if (path != NULL)
         failure->record = index;
