@@ -30,8 +30,10 @@ from .folder import ImageFolder
 from .geometry import Pad, RandomRotation
 from .record_iter import DataBatch, DataDesc, ImageRecordIter
 from .steps import CenterCrop, Flip, Normalize, RandomCrop, RandomResizedCrop, Resize
+from .targets import Boxes, Mask, Points
 
 __all__ = [
+    'Boxes',
     'CenterCrop',
     'ColorJitter',
     'DataBatch',
@@ -44,8 +46,10 @@ __all__ = [
     'ImageRecordIter',
     'Lighting',
     'MAX_PIXELS',
+    'Mask',
     'Normalize',
     'Pad',
+    'Points',
     'RandomCrop',
     'RandomErasing',
     'RandomGrayscale',
