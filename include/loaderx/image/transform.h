@@ -28,6 +28,13 @@ LX_BEGIN_DECLS
  * so a loader returns the same pixels for any number of threads and ranks, and after a resume, and
  * an image that occurs several times in an epoch is changed differently each time.
  *
+ * The steps that crop, resize, mirror, pad and rotate images also act on other columns of the source,
+ * with the same random choices, if they are added to the transform: masks, in which each pixel has a
+ * class, and the coordinates of boxes and points. Other steps, such as changes of colour and erasing,
+ * leave them as they are. Coordinates are pixels of the image as the decoder shows it, turned as its
+ * Exif data says. They reach from 0 to the width or height, so the centre of the first pixel is at
+ * 0.5. To move keypoints that are numbers of pixels, add 0.5 first.
+ *
  * @code
  * static const float mean[] = {0.485f, 0.456f, 0.406f};
  * static const float std[] = {0.229f, 0.224f, 0.225f};
@@ -303,19 +310,6 @@ LX_API lx_status lx_image_transform_add_erasing(lx_image_transform *transform, d
                                                 const float values[3], lx_error *error);
 
 /**
- * @name Columns that change with the images
- *
- * The steps that crop, resize, mirror, pad and rotate images also act on other columns of the source,
- * with the same random choices: masks, in which each pixel has a class, and the coordinates of boxes
- * and points. Other steps, such as changes of colour and erasing, leave them as they are.
- *
- * Coordinates are pixels of the image as the decoder shows it, turned as its Exif data says. They
- * reach from 0 to the width or height, so the centre of the first pixel is at 0.5. To move keypoints
- * that are numbers of pixels, add 0.5 first.
- * @{
- */
-
-/**
  * Adds a column of masks, which are PNG files as lx_image_decoder_set_indices() reads them, each of
  * the size of its image. lx_source_new_images() replaces it by uint8 classes of the shape (height,
  * width). Steps choose the nearest pixel instead of mixing pixels.
@@ -362,8 +356,6 @@ LX_API lx_status lx_image_transform_add_boxes(lx_image_transform *transform, con
  */
 LX_API lx_status lx_image_transform_add_points(lx_image_transform *transform, const char *column,
                                                lx_error *error);
-
-/** @} */
 
 /**
  * Sets how pixels become elements of a tensor, as lx_image_tensorizer_new() describes. With one
