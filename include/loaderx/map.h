@@ -63,16 +63,16 @@ LX_BEGIN_DECLS
  *                 valid only during the call; the function may change it.
  * @param outputs  One target per output, with @c data NULL if the output is not needed. Sample i is
  *                 at data + i * stride. The memory is uninitialized. An output whose values vary in
- *                 size is filled by calls of its own, in which @c stride is 0 and no other output is
- *                 needed: it has the sizes of the input with its name, so sample i is at
+ *                 size is filled by calls of its own, in which @c stride is 0 and no other output
+ *                 is needed: it has the sizes of the input with its name, so sample i is at
  *                 data + offsets[i] of that input, with as many bytes.
  * @param worker   What lx_source_options_set_worker()'s function made; no other call uses it at the
  *                 same time. NULL without such a function.
  * @param user     The pointer that was passed to lx_source_options_set_map().
  * @param error    Receives the description of a failure; never NULL. Name the sample with
- *                 lx_error_locate() after lx_fail(); the map adds the file of the input that it names,
- *                 otherwise of the first one, if there is a file, and then changes the record to that
- *                 in the file.
+ *                 lx_error_locate() after lx_fail(); the map adds the file of the input that it
+ *                 names, otherwise of the first one, if there is a file, and then changes the
+ *                 record to that in the file.
  * @return #LX_OK on success. #LX_ERR_CORRUPT if the input of a sample is damaged: the loader's
  *         ::lx_damage_policy applies, and unless it is #LX_DAMAGE_RAISE, the samples are read again
  *         one by one. Any other failure fails the batch; see ::lx_transform_function for
@@ -146,8 +146,8 @@ LX_API lx_status lx_source_options_set_worker(lx_source_options *options,
  * @retval LX_ERR_NOT_FOUND @p part has no column of that name.
  * @retval LX_ERR_ARGUMENT  There is no function, no input or no output, an input is named twice, an
  *                          output varies in size but is not like an input, a name is invalid or
- *                          repeated, a size does not match its dtype and shape, a text is not UTF-8,
- *                          or a pointer is NULL.
+ *                          repeated, a size does not match its dtype and shape, a text is not
+ *                          UTF-8, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_new_map(lx_source *part, const char *const *inputs, size_t input_count,

@@ -513,8 +513,8 @@ LX_API lx_status lx_source_fill_bytes(lx_source *source, size_t column, const ui
                                       lx_error *error);
 
 /**
- * Copies records as lx_source_fill_bytes() does, at given places of an order. Only the outputs of an
- * ::lx_map_function depend on their places.
+ * Copies records as lx_source_fill_bytes() does, at given places of an order. Only the outputs of
+ * an ::lx_map_function depend on their places.
  */
 LX_API lx_status lx_source_fill_sample_bytes(lx_source *source, size_t column,
                                              const lx_samples *samples, const uint64_t *offsets,

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/** Finds a column whose values vary in length; returns its position, or -1 with an exception set. */
+/** Finds a column whose values vary in length; returns its position, or -1 with an exception
+ * set. */
 static Py_ssize_t find_column(const lx_source *source, const char *name)
 {
     for (size_t i = 0; i < lx_source_get_column_count(source); i++) {

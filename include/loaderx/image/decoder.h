@@ -120,8 +120,8 @@ LX_API lx_status lx_image_decoder_set_scale(lx_image_decoder *decoder, uint32_t 
  * Sets whether pixels are the classes of a mask instead of colours: each has one byte, whatever
  * lx_image_decoder_set_channels() says. The image must then be a PNG with a palette, of which the
  * indices are the classes, as in PASCAL VOC, or one of grey with at most 8 bits and without alpha.
- * The bytes are those of Pillow, which numpy.array(Image.open(file)) returns: grey of 1 bit is 0 and
- * 1, and grey of 2 or 4 bits becomes grey of 8 bits. The default is false.
+ * The bytes are those of Pillow, which numpy.array(Image.open(file)) returns: grey of 1 bit is 0
+ * and 1, and grey of 2 or 4 bits becomes grey of 8 bits. The default is false.
  */
 LX_API void lx_image_decoder_set_indices(lx_image_decoder *decoder, bool indices);
 

@@ -28,12 +28,12 @@ LX_BEGIN_DECLS
  * so a loader returns the same pixels for any number of threads and ranks, and after a resume, and
  * an image that occurs several times in an epoch is changed differently each time.
  *
- * The steps that crop, resize, mirror, pad and rotate images also act on other columns of the source,
- * with the same random choices, if they are added to the transform: masks, in which each pixel has a
- * class, and the coordinates of boxes and points. Other steps, such as changes of colour and erasing,
- * leave them as they are. Coordinates are pixels of the image as the decoder shows it, turned as its
- * Exif data says. They reach from 0 to the width or height, so the centre of the first pixel is at
- * 0.5. To move keypoints that are numbers of pixels, add 0.5 first.
+ * The steps that crop, resize, mirror, pad and rotate images also act on other columns of the
+ * source, with the same random choices, if they are added to the transform: masks, in which each
+ * pixel has a class, and the coordinates of boxes and points. Other steps, such as changes of
+ * colour and erasing, leave them as they are. Coordinates are pixels of the image as the decoder
+ * shows it, turned as its Exif data says. They reach from 0 to the width or height, so the centre
+ * of the first pixel is at 0.5. To move keypoints that are numbers of pixels, add 0.5 first.
  *
  * @code
  * static const float mean[] = {0.485f, 0.456f, 0.406f};
@@ -68,8 +68,8 @@ typedef enum lx_image_box_format {
 
 /** Whose steps those of a transform reproduce, where libraries differ. */
 typedef enum lx_image_convention {
-    /** torchvision and Pillow: images shrink with antialiasing, half a pixel beside a centre crop is
-     * rounded to even, and an image that is smaller than a crop is an error. */
+    /** torchvision and Pillow: images shrink with antialiasing, half a pixel beside a centre crop
+     * is rounded to even, and an image that is smaller than a crop is an error. */
     LX_IMAGE_TORCHVISION = 0,
     /** MXNet and OpenCV: images shrink without antialiasing, which skips pixels, half a pixel is
      * rounded down, and an image that is smaller than a crop is enlarged bilinearly: first to the
@@ -295,8 +295,8 @@ LX_API lx_status lx_image_transform_add_blur(lx_image_transform *transform, uint
  * @param[in]  probability  The probability.
  * @param[in]  area         The least and the largest area of the part, as a fraction of the image,
  *                          in [0, 1]; NULL for 0.02 and 0.33.
- * @param[in]  ratio        The least and the largest ratio of height to width, in [0.001, 1000]; the
- *                          logarithm of the ratio is uniform. NULL for 0.3 and 3.3.
+ * @param[in]  ratio        The least and the largest ratio of height to width, in [0.001, 1000];
+ *                          the logarithm of the ratio is uniform. NULL for 0.3 and 3.3.
  * @param[in]  values       The new elements of each channel, in [-65504, 65504], rounded to the
  *                          dtype; an integer beyond the range becomes the end of the range. Of grey
  *                          images, the first one. NULL for 0.
@@ -328,9 +328,10 @@ LX_API lx_status lx_image_transform_add_mask(lx_image_transform *transform, cons
                                              uint8_t fill, lx_error *error);
 
 /**
- * Adds a column of boxes. After each step, a box is the smallest one around the moved box, clamped to
- * the image, as in torchvision.transforms.v2. The number of boxes does not change: one that the
- * image no longer shows has a width or height of 0, and the caller drops it together with its label.
+ * Adds a column of boxes. After each step, a box is the smallest one around the moved box, clamped
+ * to the image, as in torchvision.transforms.v2. The number of boxes does not change: one that the
+ * image no longer shows has a width or height of 0, and the caller drops it together with its
+ * label.
  *
  * @param[in]  transform  The transform.
  * @param[in]  column     The name of a column of #LX_FLOAT32 or #LX_FLOAT64 with the shape (n, 4),
@@ -390,7 +391,8 @@ LX_API lx_status lx_image_transform_set_tensor(lx_image_transform *transform, lx
  * @param[in]  part       The source; the call takes a reference.
  * @param[in]  column     The name of a column of #LX_IMAGE or #LX_BYTES.
  * @param[in]  transform  The transform; the call copies it. All images must get the same size, so
- *                        the last crop or resize must not be lx_image_transform_add_resize_shorter().
+ *                        the last crop or resize must not be
+ *                        lx_image_transform_add_resize_shorter().
  * @param[out] source     Receives the source; release it with lx_source_unref().
  * @param[out] error      Receives the first failure; may be NULL.
  *

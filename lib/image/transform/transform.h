@@ -30,8 +30,8 @@ struct lx_image_transform {
 /** Adds a step; fails if @p transform is NULL. */
 lx_status lx__transform_add(lx_image_transform *transform, const lx__step *step, lx_error *error);
 
-/** Applies the steps to an open picture, and decodes it unless it is an outline. Only geometric steps
- * act on pictures without colours. @p key is that of the sample. */
+/** Applies the steps to an open picture, and decodes it unless it is an outline. Only geometric
+ * steps act on pictures without colours. @p key is that of the sample. */
 lx_status lx__transform_run(const lx_image_transform *transform, const uint64_t key[2],
                             lx__picture *picture, lx_error *error);
 

@@ -131,8 +131,8 @@ static lx_image_transform *new_transform(uint64_t seed)
     return made;
 }
 
-/** Adds a step that is chosen at random, and returns how many pixels it may move what an image shows
- * beside what its mask shows: half a pixel for each choice of the nearest pixel. */
+/** Adds a step that is chosen at random, and returns how many pixels it may move what an image
+ * shows beside what its mask shows: half a pixel for each choice of the nearest pixel. */
 static double add_step(lx_image_transform *made, uint64_t *state)
 {
     static const double degrees[] = {-40, 60}, area[] = {0.3, 1};

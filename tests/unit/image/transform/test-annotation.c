@@ -11,7 +11,8 @@
 
 static lx_error error = LX_ERROR_INIT;
 
-/** Moves an image of 100 x 80 pixels to the left by 20 and up by 10, and makes it twice as large. */
+/** Moves an image of 100 x 80 pixels to the left by 20 and up by 10, and makes it twice as
+ * large. */
 static lx__moves double_moves(void)
 {
     static const double crop[] = {1, 0, -20, 0, 1, -10}, twice[] = {2, 0, 0, 0, 2, 0};

@@ -120,8 +120,8 @@ static void check_note(const uint8_t *data, uint64_t size, uint64_t index, uint6
     }
 }
 
-/** Checks the batches of a loader up to @p limit samples; @p order has the indices of all positions.
- * Returns the number of samples. */
+/** Checks the batches of a loader up to @p limit samples; @p order has the indices of all
+ * positions. Returns the number of samples. */
 static uint64_t check_loader(lx_loader *loader, uint64_t length, const uint64_t *order,
                              uint64_t world, uint64_t rank, uint64_t limit)
 {
