@@ -52,7 +52,7 @@ static lx_status fill_bytes(size_t column, const uint64_t *indices, size_t count
     const struct scene *scene = user;
     const void *from = column == BOXES ? (const void *)scene->boxes : scene->files[column].bytes;
     (void)indices, (void)failure;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && offsets[count] != 0; i++)
         memcpy((uint8_t *)out + offsets[i], from, offsets[i + 1] - offsets[i]);
     return LX_OK;
 }
