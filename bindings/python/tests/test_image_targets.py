@@ -41,7 +41,8 @@ def scene(number):
 def write(path, count=COUNT, missing=(), without=()):
     fields = {'image': lx.Field('image'), 'mask': lx.Field('image'), 'label': lx.Field('int64'),
               'boxes': lx.Field('float32', (None, 4)), 'points': lx.Field('float64', (2, 2))}
-    with lx.create(path, {name: fields[name] for name in fields if name not in without}) as writer:
+    fields = {name: fields[name] for name in fields if name not in without}
+    with lx.create(path, fields, durability='none') as writer:
         for number in range(count):
             pixels, boxes = scene(number)
             values = {'image': png(pixels), 'mask': png((pixels > 0).astype(np.uint8)),
@@ -60,8 +61,8 @@ def write_one(path, **values):
     """Write a dataset of one record: byte strings, and arrays of coordinates."""
     kinds = {bytes: lambda value: lx.Field('image'),
              np.ndarray: lambda value: lx.Field(value.dtype, (None, value.shape[1]))}
-    with lx.create(path, {name: kinds[type(value)](value)
-                          for name, value in values.items()}) as writer:
+    fields = {name: kinds[type(value)](value) for name, value in values.items()}
+    with lx.create(path, fields, durability='none') as writer:
         writer.append(values)
     return path
 
@@ -205,6 +206,46 @@ def test_missing_values(tmp_path):
                                                         'boxes': 'mask', 'points': 'mask'})
     assert [len(boxes) for boxes in next(loader)['boxes']] == [
         0 if i in (3, 8) else 1 + i % 3 for i in range(12)]
+
+
+def test_boxes_of_a_fixed_number(tmp_path):
+    with lx.create(tmp_path / 'd', {'image': lx.Field('image'),
+                                    'boxes': lx.Field('float64', (2, 4))}) as writer:
+        for _ in range(9):
+            writer.append({'image': png(BLACK), 'boxes': [[0, 0, 5, 5], [10, 10, 30, 25]]})
+    dataset = images.ImageDataset(tmp_path / 'd', [images.CenterCrop((10, 12))],
+                                  targets={'boxes': images.Boxes()})
+    for batch in lx.Loader(dataset, batch_size=3, threads=2):
+        assert batch['boxes'].tolist() == [[[0, 0, 0, 0], [0, 0, 12, 10]]] * 3
+
+
+def test_targets_belong_to_the_upright_image(tmp_path):
+    Image = pytest.importorskip('PIL.Image')
+    exif = Image.Exif()
+    exif[0x0112] = 6    # stored on its left side
+    path = write(tmp_path / 'd', 6)
+    with lx.open(path, 'r+') as writer:
+        for number in range(6):
+            pixels, _ = scene(number)
+            stored = png(Image.fromarray(np.ascontiguousarray(np.rot90(pixels))), exif=exif)
+            writer[number] = {**lx.Dataset(path)[number], 'image': stored}
+    dataset = make(path)
+    for number in range(6):
+        check(dataset[number])
+
+
+def test_a_mask_of_another_size_is_damage(tmp_path):
+    path = write(tmp_path / 'd', 10)
+    with lx.open(path, 'r+') as writer:
+        writer[4] = {**lx.Dataset(path)[4], 'mask': png(np.zeros((3, 5), np.uint8))}
+    with pytest.raises(lx.LoaderxError, match='the mask has 5 x 3 pixels, and its image has 40 x 30'
+                       ) as caught:
+        next(lx.Loader(make(path), batch_size=10))
+    assert caught.value.record == 4 and caught.value.field == 'mask'
+    batch = next(lx.Loader(make(path), batch_size=10, on_damage='skip'))
+    assert batch['label'].tolist() == [0, 1, 2, 3, 5, 6, 7, 8, 9]
+    for record in records_of(batch):
+        check(record)
 
 
 # ---- other libraries
