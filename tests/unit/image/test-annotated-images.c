@@ -335,6 +335,22 @@ START_TEST(boxes_are_moved_without_decoding_the_image)
 }
 END_TEST
 
+START_TEST(an_image_may_have_no_boxes)
+{
+    uint64_t state = 5, offsets[4];
+    const uint64_t indices[] = {3, 1, 3};
+    struct scene scene = make_scene(99, 88, &state);
+    lx_image_transform *transform = cropping();
+    lx_source *source = scene_source(&scene, transform);
+    unit_ok(lx_source_get_sizes(source, BOXES, indices, 3, offsets, &error));
+    ck_assert_uint_eq(offsets[3], 0);
+    unit_ok(lx_source_fill_bytes(source, BOXES, indices, 3, offsets, NULL, &error));
+    lx_source_unref(source);
+    lx_image_transform_free(transform);
+    free_scene(&scene);
+}
+END_TEST
+
 /* ---- failures */
 
 /** Fills all columns of a record; the message of the failure must contain @p text. */
@@ -404,5 +420,5 @@ END_TEST
 
 UNIT_MAIN("image/annotated-images", annotations_stay_where_the_image_shows_them,
           annotations_of_steps_without_filters_are_exact,
-          boxes_are_moved_without_decoding_the_image, failures_name_the_column_and_the_record,
-          refuses_columns_that_do_not_fit)
+          boxes_are_moved_without_decoding_the_image, an_image_may_have_no_boxes,
+          failures_name_the_column_and_the_record, refuses_columns_that_do_not_fit)
