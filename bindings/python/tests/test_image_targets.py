@@ -363,6 +363,8 @@ def test_masks_are_those_of_pillow(tmp_path):
     path = write_one(tmp_path / 'd', image=png(classes), mask=png(classes))
     for steps, expected in (
             ([images.Resize((17, 53), 'bicubic')], mask.resize((53, 17), Image.NEAREST)),
+            ([images.Flip(1), images.Resize((15, 20))],
+             mask.transpose(Image.FLIP_LEFT_RIGHT).resize((20, 15), Image.NEAREST)),
             ([images.RandomRotation((25, 25), 'bilinear'), images.CenterCrop((30, 40))],
              mask.rotate(25, Image.NEAREST, fillcolor=9)),
             ([images.Resize((30, 40)), images.ColorJitter(0.5), images.GaussianBlur(3),

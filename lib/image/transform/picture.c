@@ -148,6 +148,23 @@ static lx_status decode_resized(lx__picture *picture, lx_image_filter filter, co
                : status;
 }
 
+/** Mirrors the pixels now: of two that are equally near, the resizer chooses the right one, which
+ * must be the right one of the mirrored picture. */
+static lx_status mirror_pixels(lx__picture *picture, lx_error *error)
+{
+    static const uint8_t none[3];
+    lx_image room;
+    lx_status status = lx__picture_decode(picture, error);
+    if (status == LX_OK)
+        status = make_room(picture, picture->pixels.width, picture->pixels.height, &room, error);
+    if (status != LX_OK)
+        return status;
+    lx__image_rotate(&picture->pixels, true, 0, LX_IMAGE_NEAREST, none, &room);
+    use(picture, &room);
+    picture->mirrored = false;
+    return LX_OK;
+}
+
 lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t height,
                              lx_image_filter filter, lx_error *error)
 {
@@ -160,8 +177,12 @@ lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t heig
         return LX_OK;
     if (picture->content == LX__PICTURE_CLASSES)
         filter = LX_IMAGE_NEAREST;
+    lx_status status = LX_OK;
+    if (picture->mirrored && filter == LX_IMAGE_NEAREST)
+        status = mirror_pixels(picture, error);
     bool by_rows = !picture->decoded && lx__decoder_has_rows(picture->decoder);
-    lx_status status = by_rows ? LX_OK : lx__picture_decode(picture, error);
+    if (status == LX_OK && !by_rows)
+        status = lx__picture_decode(picture, error);
     if (status == LX_OK)
         status = make_room(picture, width, height, &room, error);
     if (status == LX_OK)
