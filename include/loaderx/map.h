@@ -62,13 +62,17 @@ LX_BEGIN_DECLS
  * @param inputs   One column per input. Offsets begin with 0. The data is aligned to 16 bytes, and
  *                 valid only during the call; the function may change it.
  * @param outputs  One target per output, with @c data NULL if the output is not needed. Sample i is
- *                 at data + i * stride. The memory is uninitialized.
+ *                 at data + i * stride. The memory is uninitialized. An output whose values vary in
+ *                 size is filled by calls of its own, in which @c stride is 0 and no other output
+ *                 is needed: it has the sizes of the input with its name, so sample i is at
+ *                 data + offsets[i] of that input, with as many bytes.
  * @param worker   What lx_source_options_set_worker()'s function made; no other call uses it at the
  *                 same time. NULL without such a function.
  * @param user     The pointer that was passed to lx_source_options_set_map().
  * @param error    Receives the description of a failure; never NULL. Name the sample with
- *                 lx_error_locate() after lx_fail(); the map adds the file of its first input, if it
- *                 has one, and then changes the record to that in the file.
+ *                 lx_error_locate() after lx_fail(); the map adds the file of the input that it
+ *                 names, otherwise of the first one, if there is a file, and then changes the
+ *                 record to that in the file.
  * @return #LX_OK on success. #LX_ERR_CORRUPT if the input of a sample is damaged: the loader's
  *         ::lx_damage_policy applies, and unless it is #LX_DAMAGE_RAISE, the samples are read again
  *         one by one. Any other failure fails the batch; see ::lx_transform_function for
@@ -127,8 +131,11 @@ LX_API lx_status lx_source_options_set_worker(lx_source_options *options,
  * @param[in]  part          The source; the call takes a reference.
  * @param[in]  inputs        The names of the columns that the function reads.
  * @param[in]  input_count   The number of inputs, at least 1.
- * @param[in]  outputs       The columns that the function writes; all records of an output have the
- *                           same size. The call copies them. Set the sizes as for lx_source_new().
+ * @param[in]  outputs       The columns that the function writes. All records of an output have the
+ *                           same size, unless it has the name, dtype and shape of an input that
+ *                           varies in size: then each value has as many bytes as that of the input,
+ *                           or none if it is missing. The call copies the columns. Set the sizes as
+ *                           for lx_source_new().
  * @param[in]  output_count  The number of outputs, at least 1.
  * @param[in]  options       The function and the identity. On failure, the user data is not
  *                           released.
@@ -138,8 +145,9 @@ LX_API lx_status lx_source_options_set_worker(lx_source_options *options,
  * @retval LX_OK            The source was created.
  * @retval LX_ERR_NOT_FOUND @p part has no column of that name.
  * @retval LX_ERR_ARGUMENT  There is no function, no input or no output, an input is named twice, an
- *                          output varies in size, a name is invalid or repeated, a size does not
- *                          match its dtype and shape, a text is not UTF-8, or a pointer is NULL.
+ *                          output varies in size but is not like an input, a name is invalid or
+ *                          repeated, a size does not match its dtype and shape, a text is not
+ *                          UTF-8, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_new_map(lx_source *part, const char *const *inputs, size_t input_count,

@@ -136,7 +136,8 @@ LX_API lx_status lx_source_open_files(const char *folder, const char *const *nam
 LX_API lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error);
 
 /**
- * Records to read, and their places in an order, on which random choices may depend. New members will be added at the end.
+ * Records to read, and their places in an order, on which random choices may depend. New members
+ * will be added at the end.
  */
 typedef struct lx_samples {
     size_t count;              /**< The number of records. */
@@ -510,6 +511,14 @@ LX_API lx_status lx_source_get_sizes(lx_source *source, size_t column, const uin
 LX_API lx_status lx_source_fill_bytes(lx_source *source, size_t column, const uint64_t *indices,
                                       size_t count, const uint64_t *offsets, void *out,
                                       lx_error *error);
+
+/**
+ * Copies records as lx_source_fill_bytes() does, at given places of an order. Only the outputs of
+ * an ::lx_map_function depend on their places.
+ */
+LX_API lx_status lx_source_fill_sample_bytes(lx_source *source, size_t column,
+                                             const lx_samples *samples, const uint64_t *offsets,
+                                             void *out, lx_error *error);
 
 /** @} */
 

@@ -85,9 +85,11 @@ static lx_status copy_values(lx_source *source, lx_batch *batch, size_t i, uint8
 {
     uint64_t *offsets = offsets_of(batch, i), begin = 0;
     lx_status status = LX_OK;
+    size_t column = batch->batch_pool->layout.positions[i];
+    const lx_samples all = lx__batch_samples(batch, 0, batch->rows);
     if (damaged == NULL)
-        return lx_source_fill_bytes(source, batch->batch_pool->layout.positions[i], batch->indices,
-                                    (size_t)batch->rows, offsets, batch->columns[i].data, error);
+        return lx_source_fill_sample_bytes(source, column, &all, offsets, batch->columns[i].data,
+                                           error);
     for (uint64_t row = 0; status == LX_OK && row < batch->rows; row++) {
         lx_error why = LX_ERROR_INIT;
         uint64_t own[2] = {0, offsets[row + 1] - begin};
@@ -97,8 +99,8 @@ static lx_status copy_values(lx_source *source, lx_batch *batch, size_t i, uint8
             offsets[row + 1] = offsets[row];
             continue;
         }
-        status = lx_source_fill_bytes(source, batch->batch_pool->layout.positions[i],
-                                      &batch->indices[row], 1, own, out, &why);
+        const lx_samples sample = lx__batch_samples(batch, row, 1);
+        status = lx_source_fill_sample_bytes(source, column, &sample, own, out, &why);
         offsets[row + 1] = offsets[row] + (status == LX_OK ? own[1] : 0);
         status = mark(status, &damaged[row], &why, error);
     }

@@ -160,22 +160,23 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
     return LX_OK;
 }
 
-static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
     const recordio_source *self = (const recordio_source *)source;
     (void)column;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < samples->count; i++) {
+        uint64_t index = samples->indices[i];
         record found;
         const uint8_t *bytes;
         size_t size;
-        lx_status status = get_bytes(self, indices[i], &found, &bytes, &size, error);
+        lx_status status = get_bytes(self, index, &found, &bytes, &size, error);
         if (status != LX_OK)
             return status;
         if (size == offsets[i + 1] - offsets[i])
             memcpy((uint8_t *)out + offsets[i], bytes, size);
         else
-            status = fail_at(self, indices[i], "it was changed while it was read", error);
+            status = fail_at(self, index, "it was changed while it was read", error);
         lx__free(found.joined);
         if (status != LX_OK)
             return status;

@@ -17,6 +17,7 @@ enum {
     STORED = 8,  /* not turned */
     REPAIR = 16, /* correct the checksums of a PNG */
     STEPS = 32,  /* change the image */
+    MASK = 64,   /* classes instead of colours */
 };
 
 #define PIXELS 65536
@@ -138,16 +139,35 @@ static void check_picture(const lx_image_transform *transform, const lx__picture
     }
 }
 
-static void change(const uint8_t *file, size_t size, struct input *input, bool grey)
+/** Follows the steps without pixels: the size and the moves must be the same. */
+static void check_outline(const lx_image_transform *transform, const uint64_t *key,
+                          lx__picture *picture, const uint8_t *file, size_t size)
+{
+    static lx__moves moves;
+    uint32_t width = picture->width, height = picture->height;
+    moves = picture->moves;
+    picture->content = LX__PICTURE_OUTLINE;
+    if (lx__picture_open(picture, file, size, NULL) != LX_OK ||
+        lx__transform_run(transform, key, picture, NULL) != LX_OK)
+        fuzz_fail("the steps cannot be followed without pixels");
+    if (picture->width != width || picture->height != height ||
+        picture->moves.count != moves.count ||
+        memcmp(picture->moves.list, moves.list, moves.count * sizeof *moves.list) != 0)
+        fuzz_fail("without pixels, the steps do something else");
+}
+
+static void change(const uint8_t *file, size_t size, struct input *input, bool grey, bool mask)
 {
     static const uint64_t key[] = {1, 2};
     lx_error error = LX_ERROR_INIT;
-    lx__picture picture = {0};
+    static lx__picture picture;
+    picture = (lx__picture){.fill = 7};
     lx_image_transform *transform = need(lx_image_transform_new());
     lx_image_transform_set_grey(transform, grey);
     for (int i = 0; i < 4; i++)
         add_step(transform, input_byte(input));
-    lx_status status = lx__picture_init(&picture, transform->tensor.channels, &error);
+    lx_status status = mask ? lx__picture_init_mask(&picture, &error)
+                            : lx__picture_init(&picture, transform->tensor.channels, &error);
     if (status == LX_OK) {
         lx_image_decoder_set_max_pixels(picture.decoder, PIXELS);
         status = lx__picture_open(&picture, file, size, &error);
@@ -156,8 +176,10 @@ static void change(const uint8_t *file, size_t size, struct input *input, bool g
         status = lx__transform_run(transform, key, &picture, &error);
     if (status != error.status)
         fuzz_fail("the error is not that of the status");
-    if (status == LX_OK)
+    if (status == LX_OK) {
         check_picture(transform, &picture);
+        check_outline(transform, key, &picture, file, size);
+    }
     lx__picture_clear(&picture);
     lx_image_transform_free(transform);
 }
@@ -166,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {data, size}, region;
     unsigned options = input_byte(&input);
-    uint32_t channels = options & GREY ? 1 : 3;
+    uint32_t channels = options & (GREY | MASK) ? 1 : 3;
     uint8_t file[FILE_MAX];
     size_t skipped = 4;
     lx_image_info info;
@@ -178,13 +200,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (options & REPAIR)
         repair(file, length);
     if (options & STEPS) {
-        change(file, length, &region, options & GREY);
+        change(file, length, &region, options & GREY, options & MASK);
         return 0;
     }
     lx_image_decoder *decoder = need(lx_image_decoder_new());
     lx_image_decoder_set_max_pixels(decoder, PIXELS);
     lx_image_decoder_set_upright(decoder, !(options & STORED));
     (void)lx_image_decoder_set_channels(decoder, channels, NULL);
+    lx_image_decoder_set_indices(decoder, options & MASK);
     (void)lx_image_decoder_set_scale(decoder, 1U << (options & SCALE), NULL);
     if (lx_image_decoder_open(decoder, file, length, &info, NULL) == LX_OK)
         compare(decoder, &info, &region, channels);

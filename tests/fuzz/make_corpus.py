@@ -362,9 +362,12 @@ def images():
         for number, steps in enumerate(((0x70, 0x21, 0x12, 0x5b), (0x3e, 0xff, 0x2c, 0x5b),
                                         (0x55, 0x74, 0x1a, 0x5f), (0x27, 0x27, 0x50, 0x27))):
             put('image', f'steps-{number}-{grey}', bytes([32 | grey, *steps]) + interlaced)
+            put('image', f'mask-steps-{number}', bytes([96, *steps]) + interlaced)
     add('png-exif', 'RGB', 'PNG', (20, 15), exif=exif)
     for bits in (1, 2, 4):
         add(f'png-palette-{bits}', 'P', 'PNG', (20, 15), bits=bits)
+    for name in ('png-1', 'png-L', 'png-RGB', 'png-palette-2', 'png-interlaced', 'webp-lossless'):
+        put('image', f'mask-{name}', bytes([64]) + corpora['image'][f'{name}-0'][1:])
     add('webp', 'RGB', 'WEBP', quality=40)
     add('webp-lossless', 'RGB', 'WEBP', (20, 15), lossless=True)
     add('webp-alpha', 'RGBA', 'WEBP', (20, 15), quality=40)

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads byte strings of a source on demand, or only their sizes. */
+/* Reads values of a source that vary in length on demand, or only their sizes. */
 #include "indices.h"
 #include "source.h"
 
 #include <stdlib.h>
 
-/** Finds a column of byte strings; returns its position, or -1 with an exception set. */
+/** Finds a column whose values vary in length; returns its position, or -1 with an exception
+ * set. */
 static Py_ssize_t find_column(const lx_source *source, const char *name)
 {
     for (size_t i = 0; i < lx_source_get_column_count(source); i++) {
         const lx_column_info *column = lx_source_get_column(source, i);
-        if (strcmp(column->name, name) == 0 && lx_dtype_is_bytes(column->dtype))
+        if (strcmp(column->name, name) == 0 && column->size == LX_NONE)
             return (Py_ssize_t)i;
     }
-    PyErr_Format(PyExc_TypeError, "field '%s' does not contain byte strings", name);
+    PyErr_Format(PyExc_TypeError, "the values of field '%s' do not vary in length", name);
     return -1;
 }
 
-/** The arguments (indices, name) of a call. */
+/** The arguments (indices, name, epoch) of a call. */
 typedef struct request {
     size_t column;
     lxpy_indices indices;
+    uint64_t epoch;
 } request;
 
 static int take_request(request *r, lxpy_source *self, PyObject *args)
 {
     const char *name;
-    PyObject *given;
-    if (!PyArg_ParseTuple(args, "Os", &given, &name))
+    PyObject *given, *epoch = NULL;
+    r->epoch = 0;
+    if (!PyArg_ParseTuple(args, "Os|O", &given, &name, &epoch))
+        return -1;
+    if (epoch != NULL && lxpy_uint64(epoch, "epoch", 0, UINT64_MAX, &r->epoch) < 0)
         return -1;
     Py_ssize_t column = find_column(self->handle, name);
     r->column = (size_t)column;
@@ -54,21 +59,33 @@ static uint64_t *get_offsets(lxpy_source *self, const request *r)
     return NULL;
 }
 
-/** Reads the values, one after the other, into memory that free() releases. */
-static char *read_values(lxpy_source *self, const request *r, const uint64_t *offsets)
+/* How often values are read again because a writer changed their sizes in the meantime. */
+#define TRIES 100
+
+/** Reads the values, one after the other, into memory that free() releases. Sets @p changed instead
+ * of raising an error if the sizes have changed. */
+static char *read_values(lxpy_source *self, const request *r, const uint64_t *offsets,
+                         bool *changed)
 {
+    const lx_samples samples = {.count = r->indices.count,
+                                .indices = r->indices.numbers,
+                                .positions = r->indices.numbers,
+                                .epoch = r->epoch};
     lx_error error = LX_ERROR_INIT;
     char *values = malloc((size_t)offsets[r->indices.count] + 1);
     if (values == NULL) {
         PyErr_NoMemory();
         return NULL;
     }
-    LXPY_WITHOUT_GIL(lx_source_fill_bytes(self->handle, r->column, r->indices.numbers,
-                                          r->indices.count, offsets, values, &error));
+    LXPY_WITHOUT_GIL(
+        lx_source_fill_sample_bytes(self->handle, r->column, &samples, offsets, values, &error));
     if (error.status == LX_OK)
         return values;
     free(values);
-    lxpy_raise(self->state, &error);
+    if (changed != NULL && error.status == LX_ERR_MISMATCH)
+        *changed = true;
+    else
+        lxpy_raise(self->state, &error);
     return NULL;
 }
 
@@ -91,10 +108,18 @@ PyObject *lxpy_source_gather_bytes(PyObject *object, PyObject *args)
     lxpy_source *self = (lxpy_source *)object;
     request r;
     PyObject *list = NULL;
+    uint64_t *offsets = NULL;
+    char *values = NULL;
+    bool changed = true;
     if (take_request(&r, self, args) < 0)
         return NULL;
-    uint64_t *offsets = get_offsets(self, &r);
-    char *values = offsets != NULL ? read_values(self, &r, offsets) : NULL;
+    for (int left = TRIES; changed; left--) {
+        free(offsets);
+        changed = false;
+        offsets = get_offsets(self, &r);
+        if (offsets != NULL)
+            values = read_values(self, &r, offsets, left != 0 ? &changed : NULL);
+    }
     if (values != NULL)
         list = make_list(values, offsets, r.indices.count);
     free(values);

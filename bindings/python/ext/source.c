@@ -151,9 +151,11 @@ static PyMethodDef source_methods[] = {
      "None. For each column with missing values, add a mask of the values that are present to the\n"
      "dict `lacking`, under the name of the column."},
     {"gather_bytes", lxpy_source_gather_bytes, METH_VARARGS,
-     "gather_bytes(indices, name)\n--\n\nReturn byte strings as a list."},
+     "gather_bytes(indices, name, epoch=0)\n--\n\n"
+     "Return the bytes of values that vary in length as a list."},
     {"get_offsets", lxpy_source_get_offsets, METH_VARARGS,
-     "get_offsets(indices, name)\n--\n\nReturn the offsets of byte strings, without reading them."},
+     "get_offsets(indices, name)\n--\n\n"
+     "Return the offsets of values that vary in length, without reading them."},
     {"_save", source_save, METH_NOARGS, NULL},
     {"_match", source_match, METH_VARARGS, NULL},
     {NULL},

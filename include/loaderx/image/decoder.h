@@ -116,6 +116,15 @@ LX_API lx_status lx_image_decoder_set_channels(lx_image_decoder *decoder, uint32
 LX_API lx_status lx_image_decoder_set_scale(lx_image_decoder *decoder, uint32_t divisor,
                                             lx_error *error);
 
+/**
+ * Sets whether pixels are the classes of a mask instead of colours: each has one byte, whatever
+ * lx_image_decoder_set_channels() says. The image must then be a PNG with a palette, of which the
+ * indices are the classes, as in PASCAL VOC, or one of grey with at most 8 bits and without alpha.
+ * The bytes are those of Pillow, which numpy.array(Image.open(file)) returns: grey of 1 bit is 0
+ * and 1, and grey of 2 or 4 bits becomes grey of 8 bits. The default is false.
+ */
+LX_API void lx_image_decoder_set_indices(lx_image_decoder *decoder, bool indices);
+
 /** Sets the most pixels that an image may have in its file, so that a small file cannot take much
  * memory and time; the default is #LX_DEFAULT_IMAGE_PIXELS. */
 LX_API void lx_image_decoder_set_max_pixels(lx_image_decoder *decoder, uint64_t pixels);
@@ -139,7 +148,8 @@ LX_API void lx_image_decoder_set_upright(lx_image_decoder *decoder, bool upright
  * @retval LX_ERR_CORRUPT      The header is damaged, or the file ends in it.
  * @retval LX_ERR_UNSUPPORTED  The format is unknown; the image is valid but cannot be decoded, such
  *                             as an animated WebP or a JPEG with 12 bits; or it is not a JPEG, and
- *                             a scale is set.
+ *                             a scale is set; or it does not contain classes, which
+ *                             lx_image_decoder_set_indices() asks for.
  * @retval LX_ERR_LIMIT        The image has too many pixels.
  * @retval LX_ERR_NOMEM        Out of memory.
  */

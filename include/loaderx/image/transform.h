@@ -28,6 +28,13 @@ LX_BEGIN_DECLS
  * so a loader returns the same pixels for any number of threads and ranks, and after a resume, and
  * an image that occurs several times in an epoch is changed differently each time.
  *
+ * The steps that crop, resize, mirror, pad and rotate images also act on other columns of the
+ * source, with the same random choices, if they are added to the transform: masks, in which each
+ * pixel has a class, and the coordinates of boxes and points. Other steps, such as changes of
+ * colour and erasing, leave them as they are. Coordinates are pixels of the image as the decoder
+ * shows it, turned as its Exif data says. They reach from 0 to the width or height, so the centre
+ * of the first pixel is at 0.5. To move keypoints that are numbers of pixels, add 0.5 first.
+ *
  * @code
  * static const float mean[] = {0.485f, 0.456f, 0.406f};
  * static const float std[] = {0.229f, 0.224f, 0.225f};
@@ -49,10 +56,20 @@ LX_BEGIN_DECLS
 /** The most steps of a transform. */
 #define LX_MAX_IMAGE_STEPS 32
 
+/** The most columns of masks, boxes and points of a transform. */
+#define LX_MAX_IMAGE_ANNOTATIONS 8
+
+/** What the four numbers of a box are. */
+typedef enum lx_image_box_format {
+    LX_IMAGE_XYXY = 0,  /**< Left, top, right, bottom, as in PASCAL VOC and torchvision. */
+    LX_IMAGE_XYWH = 1,  /**< Left, top, width, height, as in COCO. */
+    LX_IMAGE_CXCYWH = 2 /**< The centre, width, height; in pixels, not in parts of the image. */
+} lx_image_box_format;
+
 /** Whose steps those of a transform reproduce, where libraries differ. */
 typedef enum lx_image_convention {
-    /** torchvision and Pillow: images shrink with antialiasing, half a pixel beside a centre crop is
-     * rounded to even, and an image that is smaller than a crop is an error. */
+    /** torchvision and Pillow: images shrink with antialiasing, half a pixel beside a centre crop
+     * is rounded to even, and an image that is smaller than a crop is an error. */
     LX_IMAGE_TORCHVISION = 0,
     /** MXNet and OpenCV: images shrink without antialiasing, which skips pixels, half a pixel is
      * rounded down, and an image that is smaller than a crop is enlarged bilinearly: first to the
@@ -278,8 +295,8 @@ LX_API lx_status lx_image_transform_add_blur(lx_image_transform *transform, uint
  * @param[in]  probability  The probability.
  * @param[in]  area         The least and the largest area of the part, as a fraction of the image,
  *                          in [0, 1]; NULL for 0.02 and 0.33.
- * @param[in]  ratio        The least and the largest ratio of height to width, in [0.001, 1000]; the
- *                          logarithm of the ratio is uniform. NULL for 0.3 and 3.3.
+ * @param[in]  ratio        The least and the largest ratio of height to width, in [0.001, 1000];
+ *                          the logarithm of the ratio is uniform. NULL for 0.3 and 3.3.
  * @param[in]  values       The new elements of each channel, in [-65504, 65504], rounded to the
  *                          dtype; an integer beyond the range becomes the end of the range. Of grey
  *                          images, the first one. NULL for 0.
@@ -291,6 +308,55 @@ LX_API lx_status lx_image_transform_add_blur(lx_image_transform *transform, uint
 LX_API lx_status lx_image_transform_add_erasing(lx_image_transform *transform, double probability,
                                                 const double area[2], const double ratio[2],
                                                 const float values[3], lx_error *error);
+
+/**
+ * Adds a column of masks, which are PNG files as lx_image_decoder_set_indices() reads them, each of
+ * the size of its image. lx_source_new_images() replaces it by uint8 classes of the shape (height,
+ * width). Steps choose the nearest pixel instead of mixing pixels.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  column     The name of a column of #LX_IMAGE or #LX_BYTES.
+ * @param[in]  fill       The class of the pixels that padding and rotations add; by convention, 255
+ *                        is a class to ignore.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The column was added.
+ * @retval LX_ERR_ARGUMENT  The name is empty or too long or was added before, or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     The transform has #LX_MAX_IMAGE_ANNOTATIONS columns.
+ */
+LX_API lx_status lx_image_transform_add_mask(lx_image_transform *transform, const char *column,
+                                             uint8_t fill, lx_error *error);
+
+/**
+ * Adds a column of boxes. After each step, a box is the smallest one around the moved box, clamped
+ * to the image, as in torchvision.transforms.v2. The number of boxes does not change: one that the
+ * image no longer shows has a width or height of 0, and the caller drops it together with its
+ * label.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  column     The name of a column of #LX_FLOAT32 or #LX_FLOAT64 with the shape (n, 4),
+ *                        where n may vary.
+ * @param[in]  format     What the numbers of a box are.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  The format is not in the list, or as lx_image_transform_add_mask().
+ * @return Otherwise, as lx_image_transform_add_mask().
+ */
+LX_API lx_status lx_image_transform_add_boxes(lx_image_transform *transform, const char *column,
+                                              lx_image_box_format format, lx_error *error);
+
+/**
+ * Adds a column of points (x, y). They are moved but not clamped, so they may leave the image.
+ *
+ * @param[in]  transform  The transform.
+ * @param[in]  column     The name of a column of #LX_FLOAT32 or #LX_FLOAT64 with the shape (n, 2),
+ *                        where n may vary.
+ * @param[out] error      Receives the first failure; may be NULL.
+ *
+ * @return As lx_image_transform_add_mask().
+ */
+LX_API lx_status lx_image_transform_add_points(lx_image_transform *transform, const char *column,
+                                               lx_error *error);
 
 /**
  * Sets how pixels become elements of a tensor, as lx_image_tensorizer_new() describes. With one
@@ -374,23 +440,27 @@ LX_API lx_status lx_image_transform_set_exposure(lx_image_transform *transform, 
                                                  double light, lx_error *error);
 
 /**
- * Creates a source in which a column of encoded images is replaced by tensors. The other columns
- * stay, and come first.
+ * Creates a source in which a column of encoded images is replaced by tensors, and the columns of
+ * masks, boxes and points by those of the tensors. The other columns stay, and come first.
  *
  * An image that is damaged, of an unknown format, or too large, is a damaged record: the loader's
  * ::lx_damage_policy decides whether it is an error, skipped, or replaced by zeros. The error names
- * the column and the record.
+ * the column and the record. The same is true of a mask, of a mask whose size is not that of its
+ * image, and of coordinates that are not finite or beyond 2^30.
+ *
+ * To read boxes and points whose number varies, only the headers of images are decoded.
  *
  * @param[in]  part       The source; the call takes a reference.
  * @param[in]  column     The name of a column of #LX_IMAGE or #LX_BYTES.
  * @param[in]  transform  The transform; the call copies it. All images must get the same size, so
- *                        the last crop or resize must not be lx_image_transform_add_resize_shorter().
+ *                        the last crop or resize must not be
+ *                        lx_image_transform_add_resize_shorter().
  * @param[out] source     Receives the source; release it with lx_source_unref().
  * @param[out] error      Receives the first failure; may be NULL.
  *
  * @retval LX_OK             The source was created.
  * @retval LX_ERR_NOT_FOUND  @p part has no such column.
- * @retval LX_ERR_ARGUMENT   The column has another dtype, the transform gives images
+ * @retval LX_ERR_ARGUMENT   A column has another dtype or shape, the transform gives images
  *                           different sizes, the mean image has another shape than the tensors, or
  *                           a pointer is NULL.
  * @retval LX_ERR_NOMEM      Out of memory.

@@ -20,6 +20,7 @@ static const lx__codec_class *const classes[CODECS] = {
 struct lx_image_decoder {
     void *codecs[CODECS]; /**< The objects, by format; NULL until an image needs it. */
     lx__codec_input input;
+    uint32_t channels; /**< Of colours. */
     bool upright;
     lx_image_info info; /**< Of the open image; its format is LX_IMAGE_UNKNOWN if none is open. */
     bool fresh;         /**< The codec has opened the image, and has not read it yet. */
@@ -30,7 +31,7 @@ lx_image_decoder *lx_image_decoder_new(void)
     lx_image_decoder *decoder = lx__alloc_array(1, sizeof *decoder);
     if (decoder == NULL)
         return NULL;
-    decoder->input.channels = 3;
+    decoder->input.channels = decoder->channels = 3;
     decoder->input.scale = 1;
     decoder->input.max_pixels = LX_DEFAULT_IMAGE_PIXELS;
     decoder->upright = true;
@@ -68,8 +69,16 @@ lx_status lx_image_decoder_set_channels(lx_image_decoder *decoder, uint32_t chan
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the number of channels must be 1 or 3, not %" PRIu32, channels);
     close_image(decoder);
-    decoder->input.channels = channels;
+    decoder->channels = channels;
+    decoder->input.channels = decoder->input.indices ? 1 : channels;
     return LX_OK;
+}
+
+void lx_image_decoder_set_indices(lx_image_decoder *decoder, bool indices)
+{
+    close_image(decoder);
+    decoder->input.indices = indices;
+    decoder->input.channels = indices ? 1 : decoder->channels;
 }
 
 lx_status lx_image_decoder_set_scale(lx_image_decoder *decoder, uint32_t divisor, lx_error *error)
@@ -139,6 +148,11 @@ lx_status lx_image_decoder_open(lx_image_decoder *decoder, const void *bytes, si
                        "only JPEG images can be decoded at a scale of 1/%" PRIu32
                        ", and this one is a %s file",
                        decoder->input.scale, lx_image_format_get_name(format));
+    if (decoder->input.indices && format != LX_IMAGE_PNG)
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "a mask must be a PNG with a palette or with grey of at most 8 bits, and "
+                       "this one is a %s file",
+                       lx_image_format_get_name(format));
     decoder->input.bytes = bytes;
     decoder->input.size = size;
     decoder->info = (lx_image_info){.format = format, .orientation = 1};

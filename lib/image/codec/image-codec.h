@@ -15,6 +15,7 @@ typedef struct lx__codec_input {
     const uint8_t *bytes; /**< The file. */
     size_t size;          /**< Its length. */
     uint32_t channels;    /**< Of the pixels to make: 1 or 3. */
+    bool indices;         /**< Pixels are the classes of a mask; then there is one channel. */
     uint32_t scale;       /**< Its divisor; 1 unless the codec is that of JPEG. */
     uint64_t max_pixels;  /**< The codec checks it with lx__codec_check_size(). */
     uint8_t *scratch;     /**< Memory for any purpose, by lx__reserve(). */

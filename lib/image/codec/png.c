@@ -115,6 +115,20 @@ static uint32_t find_orientation(const png *p)
     return lx__exif_get_orientation(exif, size);
 }
 
+/** Fails if the image does not contain the classes of a mask. */
+static lx_status check_classes(const png *p, lx_error *error)
+{
+    int type = png_get_color_type(p->library, p->header);
+    int bits = png_get_bit_depth(p->library, p->header);
+    if (type == PNG_COLOR_TYPE_PALETTE || (type == PNG_COLOR_TYPE_GRAY && bits <= 8))
+        return LX_OK;
+    return lx_fail(error, LX_ERR_UNSUPPORTED,
+                   "a mask must be a PNG with a palette or with grey of at most 8 bits, and this "
+                   "one has %s%s of %d bits",
+                   type & PNG_COLOR_MASK_COLOR ? "colours" : "grey",
+                   type & PNG_COLOR_MASK_ALPHA ? " and alpha" : "", bits);
+}
+
 static lx_status open_image(void *object, lx__codec_input *input, lx_image_info *info,
                             lx_error *error)
 {
@@ -131,7 +145,8 @@ static lx_status open_image(void *object, lx__codec_input *input, lx_image_info 
     info->channels = palette ? 3 : png_get_channels(p->library, p->header);
     info->bits = palette ? 8 : png_get_bit_depth(p->library, p->header);
     info->orientation = find_orientation(p);
-    return lx__codec_check_size(input, info->width, info->height, error);
+    status = input->indices ? check_classes(p, error) : LX_OK;
+    return status == LX_OK ? lx__codec_check_size(input, info->width, info->height, error) : status;
 }
 
 static void close_image(void *object)
@@ -142,16 +157,21 @@ static void close_image(void *object)
 
 /* ---- pixels */
 
-/** Requests 8 bits for each channel, without alpha. Grey becomes RGB if that is wanted; the canvas
- * does the contrary. */
+/** Requests 8 bits for each channel, without alpha, or classes. Grey becomes RGB if that is wanted;
+ * the canvas does the contrary. */
 static void request_conversions(png *p)
 {
     int type = png_get_color_type(p->library, p->header);
+    int bits = png_get_bit_depth(p->library, p->header);
+    if (p->input->indices && (type == PNG_COLOR_TYPE_PALETTE || bits == 1)) {
+        png_set_packing(p->library); /* a byte for each pixel, and the same numbers */
+        return;
+    }
     png_set_strip_16(p->library);
     png_set_strip_alpha(p->library);
     if (type == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(p->library);
-    else if (!(type & PNG_COLOR_MASK_COLOR) && png_get_bit_depth(p->library, p->header) < 8)
+    else if (!(type & PNG_COLOR_MASK_COLOR) && bits < 8)
         png_set_expand_gray_1_2_4_to_8(p->library);
     if (!(type & PNG_COLOR_MASK_COLOR) && p->input->channels == 3)
         png_set_gray_to_rgb(p->library);

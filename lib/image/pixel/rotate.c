@@ -24,10 +24,9 @@ static double round_decimals(double value)
     return (rest > 0.5 ? whole + 1 : rest < -0.5 ? whole - 1 : whole) / 1e15;
 }
 
-/** Makes the matrix of Pillow's Image.rotate(), with the same roundings. */
-static void find_matrix(double degrees, const lx_image *image, matrix m)
+void lx__rotation_find(double degrees, uint32_t width, uint32_t height, double m[6])
 {
-    double sine, cosine, x = image->width / 2.0, y = image->height / 2.0;
+    double sine, cosine, x = width / 2.0, y = height / 2.0;
     double turn = fmod(degrees, 360);
     turn = turn < 0 ? turn + 360 : turn;
     lx__exact_sin_cos(-(turn * (3.141592653589793 / 180)), &sine, &cosine);
@@ -115,7 +114,7 @@ void lx__image_rotate(const lx_image *in, bool mirrored, double degrees, lx_imag
         of_in.first += (size_t)(in->width - 1) * in->channels;
         of_in.column = -of_in.column;
     }
-    find_matrix(degrees, in, m);
+    lx__rotation_find(degrees, in->width, in->height, m);
     if (filter == LX_IMAGE_NEAREST && in->channels == 3)
         rotate_nearest(&of_in, m, fill, out, 3);
     else if (filter == LX_IMAGE_NEAREST)

@@ -11,6 +11,13 @@
 #include <loaderx/image/resize.h>
 
 /**
+ * Finds where the pixels of a rotated image come from: with m = @p matrix, x is
+ * m[0] * x + m[1] * y + m[2], and y likewise. The matrix is that of Pillow, with the same
+ * roundings.
+ */
+void lx__rotation_find(double degrees, uint32_t width, uint32_t height, double matrix[6]);
+
+/**
  * Rotates counter-clockwise around the centre.
  *
  * @param in        The image.

@@ -18,6 +18,15 @@ lx_status lx__picture_init(lx__picture *picture, uint32_t channels, lx_error *er
     return lx_image_decoder_set_channels(picture->decoder, channels, error);
 }
 
+lx_status lx__picture_init_mask(lx__picture *picture, lx_error *error)
+{
+    lx_status status = lx__picture_init(picture, 1, error);
+    picture->content = LX__PICTURE_CLASSES;
+    if (status == LX_OK)
+        lx_image_decoder_set_indices(picture->decoder, true);
+    return status;
+}
+
 void lx__picture_clear(lx__picture *picture)
 {
     lx_image_decoder_free(picture->decoder);
@@ -39,7 +48,19 @@ lx_status lx__picture_open(lx__picture *picture, const void *bytes, size_t size,
     picture->mirrored = false;
     picture->decoded = false;
     picture->erasure_count = 0;
+    lx__moves_begin(&picture->moves, info.width, info.height);
     return LX_OK;
+}
+
+/** Sets the size, after coordinates have changed from (x, y) to
+ * (scale_x * x + left, scale_y * y + top). */
+static void move(lx__picture *picture, double scale_x, double left, double scale_y, double top,
+                 uint32_t width, uint32_t height)
+{
+    const double matrix[] = {scale_x, 0, left, 0, scale_y, top};
+    lx__moves_add(&picture->moves, matrix, width, height);
+    picture->width = width;
+    picture->height = height;
 }
 
 /** Makes the other buffer an image of this size; the pixels stay where they are. */
@@ -63,8 +84,6 @@ static lx_status make_room(lx__picture *picture, uint32_t width, uint32_t height
 static void use(lx__picture *picture, const lx_image *pixels)
 {
     picture->pixels = *pixels;
-    picture->width = pixels->width;
-    picture->height = pixels->height;
     picture->used = 1 - picture->used;
     picture->decoded = true;
 }
@@ -92,19 +111,19 @@ void lx__picture_crop(lx__picture *picture, const lx_image_region *part)
                                   (size_t)left * picture->channels;
         picture->pixels.width = part->width;
         picture->pixels.height = part->height;
-    } else {
+    } else if (picture->content != LX__PICTURE_OUTLINE) {
         picture->region.left += left;
         picture->region.top += part->top;
         picture->region.width = part->width;
         picture->region.height = part->height;
     }
-    picture->width = part->width;
-    picture->height = part->height;
+    move(picture, 1, -(double)part->left, 1, -(double)part->top, part->width, part->height);
 }
 
 void lx__picture_mirror(lx__picture *picture)
 {
     picture->mirrored = !picture->mirrored;
+    move(picture, -1, picture->width, 1, 0, picture->width, picture->height);
 }
 
 static bool has_antialiasing(const lx__picture *picture)
@@ -129,14 +148,41 @@ static lx_status decode_resized(lx__picture *picture, lx_image_filter filter, co
                : status;
 }
 
+/** Mirrors the pixels now: of two that are equally near, the resizer chooses the right one, which
+ * must be the right one of the mirrored picture. */
+static lx_status mirror_pixels(lx__picture *picture, lx_error *error)
+{
+    static const uint8_t none[3];
+    lx_image room;
+    lx_status status = lx__picture_decode(picture, error);
+    if (status == LX_OK)
+        status = make_room(picture, picture->pixels.width, picture->pixels.height, &room, error);
+    if (status != LX_OK)
+        return status;
+    lx__image_rotate(&picture->pixels, true, 0, LX_IMAGE_NEAREST, none, &room);
+    use(picture, &room);
+    picture->mirrored = false;
+    return LX_OK;
+}
+
 lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t height,
                              lx_image_filter filter, lx_error *error)
 {
     lx_image room;
     if (width == picture->width && height == picture->height)
         return LX_OK;
+    move(picture, (double)width / picture->width, 0, (double)height / picture->height, 0, width,
+         height);
+    if (picture->content == LX__PICTURE_OUTLINE)
+        return LX_OK;
+    if (picture->content == LX__PICTURE_CLASSES)
+        filter = LX_IMAGE_NEAREST;
+    lx_status status = LX_OK;
+    if (picture->mirrored && filter == LX_IMAGE_NEAREST)
+        status = mirror_pixels(picture, error);
     bool by_rows = !picture->decoded && lx__decoder_has_rows(picture->decoder);
-    lx_status status = by_rows ? LX_OK : lx__picture_decode(picture, error);
+    if (status == LX_OK && !by_rows)
+        status = lx__picture_decode(picture, error);
     if (status == LX_OK)
         status = make_room(picture, width, height, &room, error);
     if (status == LX_OK)
@@ -148,12 +194,18 @@ lx_status lx__picture_resize(lx__picture *picture, uint32_t width, uint32_t heig
     return status;
 }
 
-/** Decodes the picture, and makes the other buffer an image of this size. */
-static lx_status decode_and_make_room(lx__picture *picture, uint32_t width, uint32_t height,
-                                      lx_image *room, lx_error *error)
+/** Decodes the picture, and makes the other buffer an image of its size. */
+static lx_status decode_and_make_room(lx__picture *picture, lx_image *room, lx_error *error)
 {
     lx_status status = lx__picture_decode(picture, error);
-    return status == LX_OK ? make_room(picture, width, height, room, error) : status;
+    return status == LX_OK ? make_room(picture, picture->width, picture->height, room, error)
+                           : status;
+}
+
+/** Returns the colour of new pixels: @p fill, or the class of a mask. */
+static const uint8_t *fill_of(const lx__picture *picture, const uint8_t *fill)
+{
+    return picture->content == LX__PICTURE_CLASSES ? &picture->fill : fill;
 }
 
 lx_status lx__picture_pad(lx__picture *picture, const uint32_t sides[4], const uint8_t fill[3],
@@ -166,13 +218,27 @@ lx_status lx__picture_pad(lx__picture *picture, const uint32_t sides[4], const u
         return lx_fail(error, LX_ERR_LIMIT,
                        "an image of %u x %u pixels would be padded to %llu x %llu", picture->width,
                        picture->height, (unsigned long long)width, (unsigned long long)height);
-    lx_status status = decode_and_make_room(picture, (uint32_t)width, (uint32_t)height, &room,
-                                            error);
+    move(picture, 1, sides[0], 1, sides[1], (uint32_t)width, (uint32_t)height);
+    if (picture->content == LX__PICTURE_OUTLINE)
+        return LX_OK;
+    lx_status status = decode_and_make_room(picture, &room, error);
     if (status != LX_OK)
         return status;
-    lx__image_pad(&picture->pixels, picture->mirrored ? sides[2] : sides[0], sides[1], fill, &room);
+    lx__image_pad(&picture->pixels, picture->mirrored ? sides[2] : sides[0], sides[1],
+                  fill_of(picture, fill), &room);
     use(picture, &room);
     return LX_OK;
+}
+
+/** Moves coordinates to where lx__image_rotate() brings pixels: it has the inverse matrix. */
+static void move_around(lx__picture *picture, double degrees)
+{
+    double back[6], x = picture->width / 2.0, y = picture->height / 2.0;
+    lx__rotation_find(degrees, picture->width, picture->height, back);
+    double cosine = back[0], sine = back[1];
+    const double matrix[] = {cosine, -sine,  x - cosine * x + sine * y,
+                             sine,   cosine, y - sine * x - cosine * y};
+    lx__moves_add(&picture->moves, matrix, picture->width, picture->height);
 }
 
 lx_status lx__picture_rotate(lx__picture *picture, double degrees, lx_image_filter filter,
@@ -181,10 +247,16 @@ lx_status lx__picture_rotate(lx__picture *picture, double degrees, lx_image_filt
     lx_image room;
     if (degrees == 0)
         return LX_OK;
-    lx_status status = decode_and_make_room(picture, picture->width, picture->height, &room, error);
+    move_around(picture, degrees);
+    if (picture->content == LX__PICTURE_OUTLINE)
+        return LX_OK;
+    if (picture->content == LX__PICTURE_CLASSES)
+        filter = LX_IMAGE_NEAREST;
+    lx_status status = decode_and_make_room(picture, &room, error);
     if (status != LX_OK)
         return status;
-    lx__image_rotate(&picture->pixels, picture->mirrored, degrees, filter, fill, &room);
+    lx__image_rotate(&picture->pixels, picture->mirrored, degrees, filter, fill_of(picture, fill),
+                     &room);
     use(picture, &room);
     picture->mirrored = false;
     return LX_OK;
@@ -194,7 +266,7 @@ lx_status lx__picture_blur(lx__picture *picture, const lx__blur_curve *across,
                            const lx__blur_curve *down, lx_error *error)
 {
     lx_image room;
-    lx_status status = decode_and_make_room(picture, picture->width, picture->height, &room, error);
+    lx_status status = decode_and_make_room(picture, &room, error);
     if (status != LX_OK)
         return status;
     if (!lx__reserve(&picture->scratch.data, &picture->scratch.capacity,

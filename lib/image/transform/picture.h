@@ -14,6 +14,14 @@
 #include <loaderx/image/transform.h>
 
 #include "image/pixel/blur.h"
+#include "image/transform/moves.h"
+
+/** What a picture contains. */
+typedef enum lx__picture_content {
+    LX__PICTURE_COLORS,
+    LX__PICTURE_CLASSES, /**< The pixels of a mask: steps choose among them, but do not mix them. */
+    LX__PICTURE_OUTLINE  /**< No pixels: the image is not decoded, and only its size is followed. */
+} lx__picture_content;
 
 /** Reused from image to image; one thread at a time. Zeroed, then lx__picture_init(). */
 typedef struct lx__picture {
@@ -21,6 +29,9 @@ typedef struct lx__picture {
     lx_image_resizer *resizer;
     uint32_t channels;
     lx_image_convention convention;
+    lx__picture_content content;
+    uint8_t fill;    /**< Of classes: that of new pixels. */
+    lx__moves moves; /**< What the steps so far have done to coordinates in the file's image. */
     uint32_t width, height; /**< The size after the steps so far. */
     bool mirrored;          /**< Left and right are still to be exchanged. */
     bool decoded;
@@ -39,6 +50,9 @@ typedef struct lx__picture {
 } lx__picture;
 
 lx_status lx__picture_init(lx__picture *picture, uint32_t channels, lx_error *error);
+
+/** Likewise for masks. */
+lx_status lx__picture_init_mask(lx__picture *picture, lx_error *error);
 
 /** Frees what lx__picture_init() allocated, even if it failed. */
 void lx__picture_clear(lx__picture *picture);

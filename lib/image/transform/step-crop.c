@@ -100,14 +100,17 @@ static int save_resized(const lx__step *step, json_t *object)
 }
 
 static const lx__step_class center_class = {.name = "center_crop",
+                                            .geometric = true,
                                             .run = crop_center,
                                             .extend = lx__size_step_extend,
                                             .save = lx__size_step_save};
 static const lx__step_class random_class = {.name = "random_crop",
+                                            .geometric = true,
                                             .run = crop_random,
                                             .extend = lx__size_step_extend,
                                             .save = lx__size_step_save};
 static const lx__step_class resized_class = {.name = "random_resized_crop",
+                                             .geometric = true,
                                              .run = crop_and_resize,
                                              .extend = lx__size_step_extend,
                                              .save = save_resized};

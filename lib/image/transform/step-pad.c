@@ -29,7 +29,8 @@ static int save(const lx__step *step, json_t *object)
     return failed | lx__step_save_fill(step->place.fill, object);
 }
 
-static const lx__step_class pad_class = {.name = "pad", .run = pad, .extend = extend, .save = save};
+static const lx__step_class pad_class = {
+    .name = "pad", .geometric = true, .run = pad, .extend = extend, .save = save};
 
 lx_status lx_image_transform_add_pad(lx_image_transform *transform, const uint32_t sides[4],
                                      const uint8_t fill[3], lx_error *error)

@@ -35,9 +35,13 @@ static void open_extent(const lx__step *step, lx__extent *extent)
     extent->known = false;
 }
 
-static const lx__step_class resize_class = {
-    .name = "resize", .run = resize, .extend = lx__size_step_extend, .save = lx__size_step_save};
+static const lx__step_class resize_class = {.name = "resize",
+                                            .geometric = true,
+                                            .run = resize,
+                                            .extend = lx__size_step_extend,
+                                            .save = lx__size_step_save};
 static const lx__step_class resize_shorter_class = {.name = "resize_shorter",
+                                                    .geometric = true,
                                                     .run = resize_shorter,
                                                     .extend = open_extent,
                                                     .save = lx__size_step_save};

@@ -19,7 +19,7 @@ static lx_status mirror(const lx__step *step, const lx__draws *draws, lx__pictur
 }
 
 static const lx__step_class mirror_class = {
-    .name = "mirror", .run = mirror, .save = lx__step_save_probability};
+    .name = "mirror", .geometric = true, .run = mirror, .save = lx__step_save_probability};
 
 lx_status lx_image_transform_add_mirror(lx_image_transform *transform, double probability,
                                         lx_error *error)
@@ -52,7 +52,7 @@ static int save_rotation(const lx__step *step, json_t *object)
 }
 
 static const lx__step_class rotation_class = {
-    .name = "rotation", .run = rotate, .save = save_rotation};
+    .name = "rotation", .geometric = true, .run = rotate, .save = save_rotation};
 
 lx_status lx_image_transform_add_rotation(lx_image_transform *transform, const double degrees[2],
                                           lx_image_filter filter, const uint8_t fill[3],

@@ -37,7 +37,9 @@ typedef struct lx__step_class {
     /** Adds the parameters to an object. Returns 0, or -1 when out of memory. */
     int (*save)(const lx__step *step, json_t *object);
 
-    bool last; /**< Whether only steps of the same class can follow. */
+    bool geometric; /**< Whether it moves what pictures show, so that masks, boxes and points must
+                         follow. */
+    bool last;      /**< Whether only steps of the same class can follow. */
 } lx__step_class;
 
 /** Parameters of resizes and crops; members that a class does not use are 0. */

@@ -15,9 +15,12 @@ lx_status lx__transform_run(const lx_image_transform *transform, const uint64_t 
     for (size_t i = 0; status == LX_OK && i < transform->step_count; i++) {
         const lx__step *step = &transform->steps[i];
         const lx__draws draws = {.key = key, .first = i * LX__STEP_DRAWS};
-        status = step->class->run(step, &draws, picture, error);
+        if (step->class->geometric || picture->content == LX__PICTURE_COLORS)
+            status = step->class->run(step, &draws, picture, error);
     }
-    return status == LX_OK ? lx__picture_decode(picture, error) : status;
+    if (status != LX_OK || picture->content == LX__PICTURE_OUTLINE)
+        return status;
+    return lx__picture_decode(picture, error);
 }
 
 bool lx__transform_get_size(const lx_image_transform *transform, uint32_t *width, uint32_t *height)
@@ -64,6 +67,19 @@ static int save_scaled(const lx_image_transform *transform, json_t *object)
     return failed;
 }
 
+/** Adds the columns that change with the images, if there are any. */
+static int save_annotations(const lx_image_transform *transform, json_t *object)
+{
+    json_t *list = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < transform->annotation_count; i++)
+        failed |= json_array_append_new(list, lx__annotation_to_json(&transform->annotations[i]));
+    if (transform->annotation_count != 0)
+        return failed | json_object_set_new(object, "annotations", list);
+    json_decref(list);
+    return 0;
+}
+
 json_t *lx__transform_to_json(const lx_image_transform *transform)
 {
     static const float ones[] = {1, 1, 1};
@@ -85,6 +101,7 @@ json_t *lx__transform_to_json(const lx_image_transform *transform)
         failed |= json_object_set_new(object, "convention", json_string("mxnet"));
     if (tensor->multiplies)
         failed |= save_scaled(transform, object);
+    failed |= save_annotations(transform, object);
     if (failed == 0)
         return object;
     json_decref(object);

@@ -11,6 +11,7 @@
 #include <loaderx/image/transform.h>
 
 #include "image/pixel/tensor.h"
+#include "image/transform/annotation.h"
 #include "image/transform/picture.h"
 #include "image/transform/step.h"
 
@@ -22,12 +23,15 @@ struct lx_image_transform {
     lx__tensor_spec tensor;
     float *mean_image; /**< Owns that of the tensor. */
     double contrast, light;
+    lx__annotation annotations[LX_MAX_IMAGE_ANNOTATIONS];
+    size_t annotation_count;
 };
 
 /** Adds a step; fails if @p transform is NULL. */
 lx_status lx__transform_add(lx_image_transform *transform, const lx__step *step, lx_error *error);
 
-/** Applies the steps to an open picture, and decodes it. @p key is that of the sample. */
+/** Applies the steps to an open picture, and decodes it unless it is an outline. Only geometric
+ * steps act on pictures without colours. @p key is that of the sample. */
 lx_status lx__transform_run(const lx_image_transform *transform, const uint64_t key[2],
                             lx__picture *picture, lx_error *error);
 

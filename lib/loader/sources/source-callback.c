@@ -43,12 +43,13 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
     return status;
 }
 
-static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
     callback_source *self = (callback_source *)source;
     lx_error theirs = LX_ERROR_INIT;
-    lx_status status = self->fill_bytes(column, indices, count, offsets, out, self->user, &theirs);
+    lx_status status = self->fill_bytes(column, samples->indices, samples->count, offsets, out,
+                                        self->user, &theirs);
     return lx__source_pass_on(&theirs, status, "fill_bytes", error);
 }
 

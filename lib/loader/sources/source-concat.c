@@ -109,6 +109,17 @@ static size_t list_part(const block *b, size_t first, uint64_t *indices)
 
 /* ---- reading */
 
+/** Returns records scattered over the block, with their indices in their part. */
+static lx_samples take_scattered(const block *b, const lx_samples *samples, const uint16_t *at,
+                                 size_t count, uint64_t *indices, uint64_t *positions)
+{
+    for (size_t i = 0; i < count; i++) {
+        indices[i] = b->index[at[i]];
+        positions[i] = samples->positions[at[i]];
+    }
+    return (lx_samples){count, indices, positions, samples->epoch};
+}
+
 /** Reads one column of records of the part into @p data, @p stride bytes apart. */
 static lx_status read_column(const job *j, size_t column, const lx_samples *samples, uint8_t *data,
                              size_t stride, lx_error *error)
@@ -136,13 +147,10 @@ static lx_status read_together(const job *j, size_t column, const uint16_t *at, 
 {
     _Alignas(64) uint8_t bytes[TOGETHER];
     uint64_t indices[BLOCK], positions[BLOCK];
-    const lx_samples scattered = {count, indices, positions, j->samples->epoch};
+    const lx_samples scattered = take_scattered(j->block, j->samples, at, count, indices,
+                                                positions);
     const lx_target *target = &j->targets[column];
     size_t size = (size_t)j->part->columns[column].size;
-    for (size_t i = 0; i < count; i++) {
-        indices[i] = j->block->index[at[i]];
-        positions[i] = j->samples->positions[at[i]];
-    }
     lx_status status = read_column(j, column, &scattered, bytes, size, error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
         memcpy((uint8_t *)target->data + at[i] * target->stride, bytes + i * size, size);
@@ -256,40 +264,41 @@ static size_t choose_together(const uint16_t *at, size_t count, const uint64_t *
 
 /** Reads records of one part: a run of consecutive rows, or short records together. Returns the
  * number of records in @p done. */
-static lx_status fill_some(lx_source *part, size_t column, const block *b, const uint16_t *at,
-                           size_t count, const uint64_t *offsets, uint8_t *out, size_t *done,
-                           lx_error *error)
+static lx_status fill_some(lx_source *part, size_t column, const block *b,
+                           const lx_samples *samples, const uint16_t *at, size_t count,
+                           const uint64_t *offsets, uint8_t *out, size_t *done, lx_error *error)
 {
     _Alignas(64) uint8_t bytes[TOGETHER];
-    uint64_t indices[BLOCK], into[BLOCK + 1];
+    uint64_t indices[BLOCK], positions[BLOCK], into[BLOCK + 1];
     size_t run = length_of_run(at, count), together = 0;
     if (run < count)
         together = choose_together(at, count, offsets, into);
     if (together <= run) {
+        lx_samples straight = lx__samples_slice(samples, at[0], run);
+        straight.indices = &b->index[at[0]];
         *done = run;
-        return part->class->fill_bytes(part, column, &b->index[at[0]], run, offsets + at[0], out,
-                                       error);
+        return part->class->fill_bytes(part, column, &straight, offsets + at[0], out, error);
     }
+    lx_samples scattered = take_scattered(b, samples, at, together, indices, positions);
     *done = together;
-    for (size_t i = 0; i < together; i++)
-        indices[i] = b->index[at[i]];
-    lx_status status = part->class->fill_bytes(part, column, indices, together, into, bytes, error);
+    lx_status status = part->class->fill_bytes(part, column, &scattered, into, bytes, error);
     for (size_t i = 0; status == LX_OK && i < together; i++)
         memcpy(out + offsets[at[i]], bytes + into[i], (size_t)(into[i + 1] - into[i]));
     return status;
 }
 
-static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
     const concat_source *self = (const concat_source *)source;
     lx_status status = LX_OK;
     block b;
-    for (size_t at = 0; status == LX_OK && at < count; at += b.count) {
-        make_block(self, indices + at, count - at, &b);
+    for (size_t at = 0; status == LX_OK && at < samples->count; at += b.count) {
+        make_block(self, samples->indices + at, samples->count - at, &b);
+        lx_samples these = lx__samples_slice(samples, at, b.count);
         for (size_t first = 0, done; status == LX_OK && first < b.count; first += done) {
             lx_source *part = self->parts.parts[b.part[b.sorted[first]]];
-            status = fill_some(part, column, &b, b.sorted + first, count_of_part(&b, first),
+            status = fill_some(part, column, &b, &these, b.sorted + first, count_of_part(&b, first),
                                offsets + at, out, &done, error);
         }
     }

@@ -78,14 +78,14 @@ static lx_status read_record(const files_source *self, uint64_t index, uint8_t *
     return status;
 }
 
-static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
     const files_source *self = (const files_source *)source;
     lx_status status = LX_OK;
     (void)column;
-    for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = read_record(self, indices[i], (uint8_t *)out + offsets[i],
+    for (size_t i = 0; status == LX_OK && i < samples->count; i++)
+        status = read_record(self, samples->indices[i], (uint8_t *)out + offsets[i],
                              offsets[i + 1] - offsets[i], error);
     return status;
 }

@@ -4,51 +4,19 @@
 
 #include <loaderx/map.h>
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "executor/clock.h"
+#include "loader/sources/map-workspace.h"
 #include "loader/sources/source-options.h"
 #include "loader/sources/source-parts.h"
 
-/* How many samples the function receives at most, and how many bytes of input, unless a single
- * sample has more. */
-#define BLOCK 32
-#define BLOCK_BYTES ((uint64_t)16 << 20)
-
-/** The inputs of one call of the function. */
-typedef struct workspace {
-    struct workspace *next; /* the next idle one */
-    lx_column *inputs;
-    size_t *capacities;             /* of the data of each input */
-    uint64_t (*offsets)[BLOCK + 1]; /* one for each input */
-    lx_target *targets;             /* one for each column of the part */
-    lx_target *outputs;
-    void *worker;
-} workspace;
-
-/** What a map and its snapshots share. */
-typedef struct mapping {
-    size_t input_count, output_count;
-    size_t passed_count; /* columns that the map takes from its part */
-    size_t *inputs;      /* positions in the part */
-    size_t *passed;
-    lx_map_function map;
-    lx_new_worker_function new_worker;
-    lx_free_worker_function free_worker;
-    lx_release_function release;
-    void *user;
-    char *identity;
-    pthread_mutex_t mutex; /* protects idle. Only tried: in a child of fork(), it may stay locked */
-    workspace *idle;
-} mapping;
-
 typedef struct map_source {
     lx__parts_source parts; /* one part */
-    mapping *mapping;       /* owned by the live source, not by its snapshot */
+    lx__mapping *mapping;   /* owned by the live source, not by its snapshot */
 } map_source;
 
 static lx_source *part_of(const lx_source *source)
@@ -56,155 +24,9 @@ static lx_source *part_of(const lx_source *source)
     return ((const map_source *)source)->parts.parts[0];
 }
 
-static mapping *mapping_of(const lx_source *source)
+static lx__mapping *mapping_of(const lx_source *source)
 {
     return ((const map_source *)source)->mapping;
-}
-
-/* ---- workspaces */
-
-static void free_workspace(const mapping *m, workspace *w)
-{
-    if (w->worker != NULL)
-        m->free_worker(w->worker, m->user);
-    for (size_t i = 0; w->inputs != NULL && i < m->input_count; i++)
-        lx__free(w->inputs[i].data);
-    lx__free(w->inputs);
-    lx__free(w->capacities);
-    lx__free(w->offsets);
-    lx__free(w->targets);
-    lx__free(w->outputs);
-    lx__free(w);
-}
-
-static void set_inputs(const lx_source *source, workspace *w)
-{
-    const mapping *m = mapping_of(source);
-    for (size_t i = 0; i < m->input_count; i++) {
-        const lx_column_info *column = &part_of(source)->columns[m->inputs[i]];
-        w->inputs[i] = (lx_column){.name = column->name,
-                                   .dtype = column->dtype,
-                                   .ndim = column->ndim,
-                                   .shape = column->shape,
-                                   .size = column->size,
-                                   .item_size = column->item_size,
-                                   .offsets = column->size == LX_NONE ? w->offsets[i] : NULL};
-    }
-}
-
-static lx_status new_workspace(const lx_source *source, workspace **made, lx_error *error)
-{
-    const mapping *m = mapping_of(source);
-    lx_error theirs = LX_ERROR_INIT;
-    lx_status status = LX_OK;
-    workspace *w = lx__alloc_array(1, sizeof *w);
-    if (w == NULL)
-        return lx__fail_memory(error, "a map");
-    w->inputs = lx__alloc_array(m->input_count, sizeof *w->inputs);
-    w->capacities = lx__alloc_array(m->input_count, sizeof *w->capacities);
-    w->offsets = lx__alloc_array(m->input_count, sizeof *w->offsets);
-    w->targets = lx__alloc_array(part_of(source)->column_count, sizeof *w->targets);
-    w->outputs = lx__alloc_array(m->output_count, sizeof *w->outputs);
-    if (w->inputs == NULL || w->capacities == NULL || w->offsets == NULL || w->targets == NULL ||
-        w->outputs == NULL)
-        status = lx__fail_memory(error, "a map");
-    if (status == LX_OK && m->new_worker != NULL) {
-        status = m->new_worker(m->user, &w->worker, &theirs);
-        status = lx__source_pass_on(&theirs, status, "new_worker", error);
-    }
-    if (status != LX_OK) {
-        free_workspace(m, w);
-        return status;
-    }
-    set_inputs(source, w);
-    *made = w;
-    return LX_OK;
-}
-
-static lx_status take_workspace(const lx_source *source, workspace **taken, lx_error *error)
-{
-    mapping *m = mapping_of(source);
-    *taken = NULL;
-    if (pthread_mutex_trylock(&m->mutex) == 0) {
-        *taken = m->idle;
-        if (*taken != NULL)
-            m->idle = (*taken)->next;
-        pthread_mutex_unlock(&m->mutex);
-    }
-    return *taken != NULL ? LX_OK : new_workspace(source, taken, error);
-}
-
-static void return_workspace(mapping *m, workspace *w)
-{
-    if (pthread_mutex_trylock(&m->mutex) != 0) {
-        free_workspace(m, w);
-        return;
-    }
-    w->next = m->idle;
-    m->idle = w;
-    pthread_mutex_unlock(&m->mutex);
-}
-
-/* ---- inputs */
-
-/** Gets the sizes of the inputs that vary, and lowers the number of samples until their inputs fit
- * into a block. */
-static lx_status get_input_sizes(const lx_source *source, workspace *w, lx_samples *samples,
-                                 lx_error *error)
-{
-    const mapping *m = mapping_of(source);
-    lx_source *part = part_of(source);
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < m->input_count; i++) {
-        const uint64_t *offsets = w->offsets[i];
-        uint64_t size = w->inputs[i].size;
-        if (size == LX_NONE)
-            status = part->class->get_sizes(part, m->inputs[i], samples->indices, samples->count,
-                                            w->offsets[i], error);
-        while (status == LX_OK && samples->count > 1 &&
-               (size == LX_NONE ? offsets[samples->count] : size * samples->count) > BLOCK_BYTES)
-            samples->count--;
-    }
-    return status;
-}
-
-/** Makes room for the inputs. */
-static lx_status reserve_inputs(const mapping *m, workspace *w, size_t count, lx_error *error)
-{
-    for (size_t i = 0; i < m->input_count; i++) {
-        lx_column *input = &w->inputs[i];
-        uint8_t *data = input->data;
-        uint64_t bytes = input->offsets != NULL ? input->offsets[count] : input->size * count;
-        if (bytes > SIZE_MAX || !lx__reserve(&data, &w->capacities[i], (size_t)bytes))
-            return lx__fail_memory(error, "the inputs of a map");
-        input->data = data;
-        input->rows = count;
-    }
-    return LX_OK;
-}
-
-static lx_status read_inputs(const lx_source *source, workspace *w, lx_samples *samples,
-                             lx_error *error)
-{
-    const mapping *m = mapping_of(source);
-    lx_source *part = part_of(source);
-    bool fixed = false;
-    lx_status status = get_input_sizes(source, w, samples, error);
-    if (status == LX_OK)
-        status = reserve_inputs(m, w, samples->count, error);
-    if (status == LX_OK)
-        memset(w->targets, 0, part->column_count * sizeof *w->targets);
-    for (size_t i = 0; status == LX_OK && i < m->input_count; i++) {
-        const lx_column *input = &w->inputs[i];
-        if (input->offsets != NULL) {
-            status = part->class->fill_bytes(part, m->inputs[i], samples->indices, samples->count,
-                                             input->offsets, input->data, error);
-        } else {
-            w->targets[m->inputs[i]] = (lx_target){input->data, (size_t)input->size};
-            fixed = true;
-        }
-    }
-    return status == LX_OK && fixed ? lx__source_fill(part, samples, w->targets, error) : status;
 }
 
 /* ---- reading */
@@ -216,13 +38,23 @@ uint64_t lx__map_ns(void)
     return map_ns;
 }
 
-/** Adds the place of the first input to a failure that concerns a record. */
+/** Finds the input that a failure names; otherwise, the first one. */
+static size_t find_failed(const lx_source *source, const lx_error *failure)
+{
+    const lx__mapping *m = mapping_of(source);
+    for (size_t i = 0; i < m->input_count; i++)
+        if (strcmp(part_of(source)->columns[m->inputs[i]].name, failure->field) == 0)
+            return m->inputs[i];
+    return m->inputs[0];
+}
+
+/** Adds the place of an input to a failure that concerns a record. */
 static void locate_failure(const lx_source *source, lx_error *failure)
 {
     uint64_t index = failure->record, offset = LX_NONE;
     if (failure->status == LX_OK || index >= source->length || failure->path[0] != '\0')
         return;
-    const char *path = lx__source_locate(part_of(source), mapping_of(source)->inputs[0], &index,
+    const char *path = lx__source_locate(part_of(source), find_failed(source, failure), &index,
                                          &offset);
     if (path != NULL)
         failure->record = index;
@@ -230,10 +62,10 @@ static void locate_failure(const lx_source *source, lx_error *failure)
 }
 
 /** Calls the function of the map, and accounts for its time. */
-static lx_status call_map(const lx_source *source, const lx_samples *samples, workspace *w,
+static lx_status call_map(const lx_source *source, const lx_samples *samples, lx__workspace *w,
                           lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     lx_error theirs = LX_ERROR_INIT;
     uint64_t before = map_ns, started = lx__clock_now();
     lx_status status = m->map(samples, w->inputs, w->outputs, w->worker, m->user, &theirs);
@@ -243,10 +75,10 @@ static lx_status call_map(const lx_source *source, const lx_samples *samples, wo
 }
 
 /** Fills the columns that the map takes from its part. */
-static lx_status fill_passed(lx_source *source, workspace *w, const lx_samples *samples,
+static lx_status fill_passed(lx_source *source, lx__workspace *w, const lx_samples *samples,
                              const lx_target *targets, lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     lx_source *part = part_of(source);
     bool wanted = false;
     memset(w->targets, 0, part->column_count * sizeof *w->targets);
@@ -260,7 +92,7 @@ static lx_status fill_passed(lx_source *source, workspace *w, const lx_samples *
 /** Whether an input may be missing, which can change in a live dataset. */
 static bool has_missing_inputs(const lx_source *source)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     size_t i = 0;
     while (i < m->input_count && !lx__source_may_be_missing(part_of(source), m->inputs[i]))
         i++;
@@ -271,7 +103,7 @@ static bool has_missing_inputs(const lx_source *source)
 static lx_status mark_inputs(lx_source *source, const uint64_t *indices, size_t count,
                              uint8_t *present, lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     lx_source *part = part_of(source);
     uint8_t marks[LX__SOURCE_BLOCK];
     lx_status status = lx__source_mark_present(part, m->inputs[0], indices, count, present, error);
@@ -287,33 +119,52 @@ static lx_status mark_inputs(lx_source *source, const uint64_t *indices, size_t 
 
 static void fill_zeros(const lx_source *source, const lx_target *outputs)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     for (size_t i = 0; i < m->output_count; i++)
-        if (outputs[i].data != NULL)
+        if (outputs[i].data != NULL && m->followed[i] == SIZE_MAX)
             memset(outputs[i].data, 0, (size_t)source->columns[m->passed_count + i].size);
 }
 
-/** Computes outputs of the first samples; lowers @p samples to those. */
-static lx_status map_block(lx_source *source, workspace *w, lx_samples *samples, lx_error *error)
+/** Fails if the sizes of an input are not those of @p offsets; @p sizes is NULL if the input is
+ * missing. */
+static lx_status check_sizes(const uint64_t *sizes, const uint64_t *offsets, size_t count,
+                             lx_error *error)
 {
+    for (size_t i = 0; i < count; i++)
+        if (offsets[i + 1] - offsets[i] != (sizes != NULL ? sizes[i + 1] - sizes[i] : 0))
+            return lx_fail(error, LX_ERR_MISMATCH,
+                           "the size of an input has changed: get the sizes again");
+    return LX_OK;
+}
+
+/** Computes outputs of the first samples; lowers @p samples to those. Output @p varying is written
+ * to @p offsets, relative to the first one; without offsets, none varies. */
+static lx_status map_block(lx_source *source, lx__workspace *w, lx_samples *samples, size_t varying,
+                           const uint64_t *offsets, lx_error *error)
+{
+    const lx__mapping *m = mapping_of(source);
     uint8_t present = 1;
     lx_status status = LX_OK;
     bool one_by_one = has_missing_inputs(source);
-    samples->count = one_by_one ? 1 : samples->count < BLOCK ? samples->count : BLOCK;
+    samples->count = one_by_one                       ? 1
+                     : samples->count < LX__MAP_BLOCK ? samples->count
+                                                      : LX__MAP_BLOCK;
     if (one_by_one)
         status = mark_inputs(source, samples->indices, 1, &present, error);
+    if (status == LX_OK && present)
+        status = lx__workspace_read(m, part_of(source), w, samples, error);
+    if (status == LX_OK && offsets != NULL)
+        status = check_sizes(present ? w->inputs[m->followed[varying]].offsets : NULL, offsets,
+                             samples->count, error);
     if (status == LX_OK && !present)
         fill_zeros(source, w->outputs);
-    if (status != LX_OK || !present)
-        return status;
-    status = read_inputs(source, w, samples, error);
-    return status == LX_OK ? call_map(source, samples, w, error) : status;
+    return status == LX_OK && present ? call_map(source, samples, w, error) : status;
 }
 
-static lx_status fill_outputs(lx_source *source, workspace *w, const lx_samples *samples,
+static lx_status fill_outputs(lx_source *source, lx__workspace *w, const lx_samples *samples,
                               const lx_target *targets, lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     bool wanted = false;
     for (size_t i = 0; i < m->output_count; i++) {
         w->outputs[i] = targets[i];
@@ -322,7 +173,7 @@ static lx_status fill_outputs(lx_source *source, workspace *w, const lx_samples 
     lx_status status = LX_OK;
     for (size_t at = 0; wanted && status == LX_OK && at < samples->count;) {
         lx_samples block = lx__samples_slice(samples, at, samples->count - at);
-        status = map_block(source, w, &block, error);
+        status = map_block(source, w, &block, 0, NULL, error);
         at += block.count;
         for (size_t i = 0; i < m->output_count; i++)
             if (w->outputs[i].data != NULL)
@@ -335,41 +186,90 @@ static lx_status fill_outputs(lx_source *source, workspace *w, const lx_samples 
 static lx_status fill_samples(lx_source *source, const lx_samples *samples,
                               const lx_target *targets, lx_error *error)
 {
-    mapping *m = mapping_of(source);
-    workspace *w;
-    lx_status status = take_workspace(source, &w, error);
+    lx__mapping *m = mapping_of(source);
+    lx__workspace *w;
+    lx_status status = lx__workspace_take(m, part_of(source), &w, error);
     if (status != LX_OK)
         return status;
     status = fill_passed(source, w, samples, targets, error);
     if (status == LX_OK)
         status = fill_outputs(source, w, samples, targets + m->passed_count, error);
-    return_workspace(m, w);
+    lx__workspace_return(m, w);
     return status;
 }
 
-/* Only columns of the part vary in size. */
+/* ---- values that vary in size: those that the map takes from its part, and outputs that have the
+ * sizes of an input */
+
+/** Makes the values of records without all inputs empty: they are missing, too. */
+static lx_status drop_missing(lx_source *source, const uint64_t *indices, size_t count,
+                              uint64_t *offsets, lx_error *error)
+{
+    uint8_t present[LX__SOURCE_BLOCK];
+    uint64_t begin = 0;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        size_t rest = count - i, place = i % LX__SOURCE_BLOCK;
+        if (place == 0)
+            status = mark_inputs(source, indices + i,
+                                 rest < LX__SOURCE_BLOCK ? rest : LX__SOURCE_BLOCK, present, error);
+        uint64_t size = offsets[i + 1] - begin;
+        begin = offsets[i + 1];
+        if (status == LX_OK)
+            offsets[i + 1] = offsets[i] + (present[place] ? size : 0);
+    }
+    return status;
+}
 
 static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
                            uint64_t *offsets, lx_error *error)
 {
+    const lx__mapping *m = mapping_of(source);
     lx_source *part = part_of(source);
-    return part->class->get_sizes(part, mapping_of(source)->passed[column], indices, count, offsets,
-                                  error);
+    bool passed = column < m->passed_count;
+    size_t origin = passed ? m->passed[column] : m->inputs[m->followed[column - m->passed_count]];
+    lx_status status = part->class->get_sizes(part, origin, indices, count, offsets, error);
+    return status == LX_OK && !passed && has_missing_inputs(source)
+               ? drop_missing(source, indices, count, offsets, error)
+               : status;
 }
 
-static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+/** Computes an output whose values vary in size. */
+static lx_status fill_varying(lx_source *source, size_t output, const lx_samples *samples,
+                              const uint64_t *offsets, uint8_t *out, lx_error *error)
+{
+    lx__mapping *m = mapping_of(source);
+    lx__workspace *w;
+    lx_status status = lx__workspace_take(m, part_of(source), &w, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < m->output_count; i++)
+        w->outputs[i] = (lx_target){.data = NULL};
+    for (size_t at = 0; status == LX_OK && at < samples->count;) {
+        lx_samples block = lx__samples_slice(samples, at, samples->count - at);
+        w->outputs[output].data = out + offsets[at];
+        status = map_block(source, w, &block, output, offsets + at, error);
+        at += block.count;
+    }
+    lx__workspace_return(m, w);
+    return status;
+}
+
+static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
+    const lx__mapping *m = mapping_of(source);
     lx_source *part = part_of(source);
-    return part->class->fill_bytes(part, mapping_of(source)->passed[column], indices, count,
-                                   offsets, out, error);
+    return column < m->passed_count
+               ? part->class->fill_bytes(part, m->passed[column], samples, offsets, out, error)
+               : fill_varying(source, column - m->passed_count, samples, offsets, out, error);
 }
 
 /* ---- class */
 
 static bool may_be_missing(const lx_source *source, size_t column)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     return column < m->passed_count ? lx__source_may_be_missing(part_of(source), m->passed[column])
                                     : has_missing_inputs(source);
 }
@@ -377,7 +277,7 @@ static bool may_be_missing(const lx_source *source, size_t column)
 static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,
                               size_t count, uint8_t *present, lx_error *error)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     return column < m->passed_count ? lx__source_mark_present(part_of(source), m->passed[column],
                                                               indices, count, present, error)
                                     : mark_inputs(source, indices, count, present, error);
@@ -387,7 +287,7 @@ static lx_status mark_present(lx_source *source, size_t column, const uint64_t *
  * caller frees the result, which is NULL if there is no memory. */
 static bool *wanted_of_part(const lx_source *source, const bool *wanted)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     bool *of_part = lx__alloc_array(part_of(source)->column_count, sizeof *of_part);
     bool any = false;
     if (of_part == NULL)
@@ -423,7 +323,7 @@ static bool read_ahead(lx_source *source, const bool *wanted, const uint64_t *in
 
 static int describe(const lx_source *source, json_t *object)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     json_t *inputs = json_array();
     int failed = lx__source_parts_describe(source, object);
     for (size_t i = 0; i < m->input_count; i++)
@@ -443,17 +343,15 @@ static lx_status pin(lx_source *source, lx_source **pinned, lx_error *error)
     return status;
 }
 
-static void free_mapping(mapping *m)
+static void free_mapping(lx__mapping *m)
 {
-    for (workspace *next; m->idle != NULL; m->idle = next) {
-        next = m->idle->next;
-        free_workspace(m, m->idle);
-    }
+    lx__workspaces_free(m);
     if (m->release != NULL)
         m->release(m->user);
     pthread_mutex_destroy(&m->mutex);
     lx__free(m->inputs);
     lx__free(m->passed);
+    lx__free(m->followed);
     lx__free(m->identity);
     lx__free(m);
 }
@@ -467,7 +365,7 @@ static void dispose(lx_source *source)
 
 static const char *locate(const lx_source *source, size_t column, uint64_t *index, uint64_t *offset)
 {
-    const mapping *m = mapping_of(source);
+    const lx__mapping *m = mapping_of(source);
     size_t origin = column < m->passed_count ? m->passed[column] : m->inputs[0];
     return lx__source_locate(part_of(source), origin, index, offset);
 }
@@ -495,7 +393,7 @@ static size_t find_column(const lx_source *part, const char *name)
     return i;
 }
 
-static lx_status find_inputs(mapping *m, const lx_source *part, const char *const *inputs,
+static lx_status find_inputs(lx__mapping *m, const lx_source *part, const char *const *inputs,
                              lx_error *error)
 {
     for (size_t i = 0; i < m->input_count; i++) {
@@ -512,18 +410,21 @@ static lx_status find_inputs(mapping *m, const lx_source *part, const char *cons
 }
 
 static lx_status new_mapping(const lx_source *part, const char *const *inputs, size_t input_count,
-                             const lx_source_options *options, mapping **made, lx_error *error)
+                             size_t output_count, const lx_source_options *options,
+                             lx__mapping **made, lx_error *error)
 {
-    mapping *m = lx__alloc_array(1, sizeof *m);
+    lx__mapping *m = lx__alloc_array(1, sizeof *m);
     *made = m;
     if (m == NULL)
         return lx__fail_memory(error, "a map");
     pthread_mutex_init(&m->mutex, NULL);
     m->input_count = input_count;
+    m->output_count = output_count;
     m->inputs = lx__alloc_array(input_count, sizeof *m->inputs);
     m->passed = lx__alloc_array(part->column_count, sizeof *m->passed);
+    m->followed = lx__alloc_array(output_count, sizeof *m->followed);
     m->identity = lx__strdup(options->identity != NULL ? options->identity : "");
-    if (m->inputs == NULL || m->passed == NULL || m->identity == NULL)
+    if (m->inputs == NULL || m->passed == NULL || m->followed == NULL || m->identity == NULL)
         return lx__fail_memory(error, "a map");
     lx_status status = find_inputs(m, part, inputs, error);
     for (size_t i = 0; status == LX_OK && i < part->column_count; i++) {
@@ -536,10 +437,35 @@ static lx_status new_mapping(const lx_source *part, const char *const *inputs, s
     return status;
 }
 
+/** Finds the input whose sizes the values of an output have: that of the same name. */
+static lx_status follow_input(lx_source *made, size_t output, lx_error *error)
+{
+    const lx__mapping *m = mapping_of(made);
+    const lx_column_info *column = &made->columns[m->passed_count + output];
+    m->followed[output] = SIZE_MAX;
+    if (column->size != LX_NONE)
+        return LX_OK;
+    for (size_t i = 0; i < m->input_count; i++) {
+        const lx_column_info *input = &part_of(made)->columns[m->inputs[i]];
+        if (strcmp(input->name, column->name) == 0 && input->dtype == column->dtype &&
+            input->ndim == column->ndim &&
+            memcmp(input->shape, column->shape, input->ndim * sizeof *input->shape) == 0)
+            m->followed[output] = i;
+    }
+    if (m->followed[output] != SIZE_MAX)
+        return LX_OK;
+    lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
+                               "the records of an output must have a fixed size, or the sizes of "
+                               "the input of the same name: give it a fixed-size dtype and a "
+                               "shape, or the name, dtype and shape of an input");
+    lx_error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
+    return status;
+}
+
 static lx_status set_columns(lx_source *made, const lx_column_info *outputs, lx_error *error)
 {
     const lx_source *part = part_of(made);
-    const mapping *m = mapping_of(made);
+    const lx__mapping *m = mapping_of(made);
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < m->passed_count; i++)
         status = lx__source_set_column(made, i, part->columns[m->passed[i]].name,
@@ -547,13 +473,8 @@ static lx_status set_columns(lx_source *made, const lx_column_info *outputs, lx_
     for (size_t i = 0; status == LX_OK && i < m->output_count; i++) {
         status = lx__source_set_column(made, m->passed_count + i, outputs[i].name, &outputs[i],
                                        error);
-        if (status == LX_OK && made->columns[m->passed_count + i].size == LX_NONE) {
-            status =
-                lx_fail(error, LX_ERR_ARGUMENT,
-                        "the records of an output must have a fixed size: give it a fixed-size "
-                        "dtype and a shape");
-            lx_error_locate(error, NULL, outputs[i].name, LX_NONE, LX_NONE);
-        }
+        if (status == LX_OK)
+            status = follow_input(made, i, error);
     }
     return status == LX_OK ? lx__source_check_names(made, error) : status;
 }
@@ -580,18 +501,16 @@ lx_status lx_source_new_map(lx_source *part, const char *const *inputs, size_t i
 {
     LX__CLEAR(source);
     lx_source *made = NULL;
-    mapping *m = NULL;
+    lx__mapping *m = NULL;
     if (source == NULL)
         return lx__fail_null(error, "source");
     lx_status status = check(part, inputs, input_count, outputs, output_count, options, error);
     if (status != LX_OK)
         return status;
-    status = new_mapping(part, inputs, input_count, options, &m, error);
-    if (status == LX_OK) {
-        m->output_count = output_count;
+    status = new_mapping(part, inputs, input_count, output_count, options, &m, error);
+    if (status == LX_OK)
         status = lx__source_new(&class, sizeof(map_source), part->length,
                                 m->passed_count + output_count, &made, error);
-    }
     if (status != LX_OK) {
         if (m != NULL)
             free_mapping(m);

@@ -67,17 +67,18 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
     return status;
 }
 
-static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
     lx_source *part = ((subset_source *)source)->parts.parts[0];
     lx_status status = LX_OK;
     block b;
-    for (size_t at = 0; status == LX_OK && at < count; at += b.count) {
-        status = find_block(source, indices + at, count - at, &b, error);
+    for (size_t at = 0; status == LX_OK && at < samples->count; at += b.count) {
+        status = find_block(source, samples->indices + at, samples->count - at, &b, error);
+        lx_samples found = lx__samples_slice(samples, at, b.count);
+        found.indices = b.places;
         if (status == LX_OK)
-            status = part->class->fill_bytes(part, column, b.places, b.count, offsets + at, out,
-                                             error);
+            status = part->class->fill_bytes(part, column, &found, offsets + at, out, error);
     }
     return status;
 }

@@ -37,11 +37,11 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
     return part->class->get_sizes(part, column, indices, count, offsets, error);
 }
 
-static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
     lx_source *part = part_of(source, &column);
-    return part->class->fill_bytes(part, column, indices, count, offsets, out, error);
+    return part->class->fill_bytes(part, column, samples, offsets, out, error);
 }
 
 static bool may_be_missing(const lx_source *source, size_t column)

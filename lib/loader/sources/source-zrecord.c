@@ -34,11 +34,11 @@ static lx_status get_sizes(lx_source *source, size_t column, const uint64_t *ind
                                 offsets, NULL, error);
 }
 
-static lx_status fill_bytes(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error)
 {
-    return lx_dataset_gather_bytes(((zrecord_source *)source)->dataset, column, indices, count,
-                                   offsets, out, error);
+    return lx_dataset_gather_bytes(((zrecord_source *)source)->dataset, column, samples->indices,
+                                   samples->count, offsets, out, error);
 }
 
 static bool may_be_missing(const lx_source *source, size_t column)

@@ -403,20 +403,36 @@ lx_status lx_source_get_sizes(lx_source *source, size_t column, const uint64_t *
     return status;
 }
 
-lx_status lx_source_fill_bytes(lx_source *source, size_t column, const uint64_t *indices,
-                               size_t count, const uint64_t *offsets, void *out, lx_error *error)
+/** Copies records of a column whose records vary in size; the positions are not checked. */
+static lx_status fill_values(lx_source *source, size_t column, const lx_samples *samples,
+                             const uint64_t *offsets, void *out, lx_error *error)
 {
     lx_source *pinned;
-    lx_status status = check_varying(source, column, indices, count, error);
+    lx_status status = check_varying(source, column, samples->indices, samples->count, error);
     if (status == LX_OK && offsets == NULL)
         return lx__fail_null(error, "offsets");
-    if (status == LX_OK && out == NULL && offsets[count] != 0)
+    if (status == LX_OK && out == NULL && offsets[samples->count] != 0)
         return lx__fail_null(error, "out");
     if (status == LX_OK)
         status = lx__source_pin(source, &pinned, error);
     if (status != LX_OK)
         return status;
-    status = pinned->class->fill_bytes(pinned, column, indices, count, offsets, out, error);
+    status = pinned->class->fill_bytes(pinned, column, samples, offsets, out, error);
     lx_source_unref(pinned);
     return status;
+}
+
+lx_status lx_source_fill_bytes(lx_source *source, size_t column, const uint64_t *indices,
+                               size_t count, const uint64_t *offsets, void *out, lx_error *error)
+{
+    const lx_samples samples = {.count = count, .indices = indices, .positions = indices};
+    return fill_values(source, column, &samples, offsets, out, error);
+}
+
+lx_status lx_source_fill_sample_bytes(lx_source *source, size_t column, const lx_samples *samples,
+                                      const uint64_t *offsets, void *out, lx_error *error)
+{
+    if (samples == NULL || (samples->positions == NULL && samples->count != 0))
+        return lx__fail_null(error, samples == NULL ? "samples" : "positions");
+    return fill_values(source, column, samples, offsets, out, error);
 }

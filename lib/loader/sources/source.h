@@ -47,11 +47,11 @@ typedef struct lx__source_class {
     lx_status (*fill_samples)(lx_source *source, const lx_samples *samples,
                               const lx_target *targets, lx_error *error);
 
-    /** See lx_source_get_sizes() and lx_source_fill_bytes(); called with valid indices and a column
-     * whose records vary in size. NULL if no column's records do. */
+    /** See lx_source_get_sizes() and lx_source_fill_sample_bytes(); called with valid indices and a
+     * column whose records vary in size. NULL if no column's records do. */
     lx_status (*get_sizes)(lx_source *source, size_t column, const uint64_t *indices, size_t count,
                            uint64_t *offsets, lx_error *error);
-    lx_status (*fill_bytes)(lx_source *source, size_t column, const uint64_t *indices, size_t count,
+    lx_status (*fill_bytes)(lx_source *source, size_t column, const lx_samples *samples,
                             const uint64_t *offsets, void *out, lx_error *error);
 
     /** Whether values of a column may be missing; NULL if none ever is. */

@@ -79,40 +79,53 @@ static void encode_all(struct run *run)
 
 /* ---- tensors */
 
+/* The columns of the source: the one-pixel image is its own mask. */
+enum { IMAGE, MASK, BOXES, POINTS, COLUMNS };
+
+static const float box[] = {0, 0, 1, 1};
+
 static lx_status get_sizes(size_t column, const uint64_t *indices, size_t count, uint64_t *offsets,
                            void *user, lx_error *error)
 {
-    (void)column, (void)indices, (void)user, (void)error;
+    (void)indices, (void)user, (void)error;
     for (size_t i = 0; i <= count; i++)
-        offsets[i] = i * (sizeof png - 1);
+        offsets[i] = i * (column == BOXES ? sizeof box : sizeof png - 1);
     return LX_OK;
 }
 
 static lx_status fill_bytes(size_t column, const uint64_t *indices, size_t count,
                             const uint64_t *offsets, void *out, void *user, lx_error *error)
 {
-    (void)column, (void)indices, (void)user, (void)error;
+    const void *from = column == BOXES ? (const void *)box : png;
+    (void)indices, (void)user, (void)error;
     for (size_t i = 0; i < count; i++)
-        memcpy((uint8_t *)out + offsets[i], png, sizeof png - 1);
+        memcpy((uint8_t *)out + offsets[i], from, (size_t)(offsets[i + 1] - offsets[i]));
     return LX_OK;
 }
 
 static lx_status fill(const uint64_t *indices, size_t count, const lx_target *targets, void *user,
                       lx_error *error)
 {
-    (void)indices, (void)count, (void)targets, (void)user, (void)error;
+    (void)indices, (void)user, (void)error;
+    for (size_t i = 0; i < count && targets[POINTS].data != NULL; i++)
+        memcpy((uint8_t *)targets[POINTS].data + i * targets[POINTS].stride, box, sizeof box);
     return LX_OK;
 }
 
 static lx_source *open_images(struct run *run)
 {
-    static const lx_column_info column = {.name = "image", .dtype = LX_BYTES};
+    static const uint64_t four[] = {LX_NONE, 4}, two[] = {2, 2};
+    static const lx_column_info columns[] = {
+        [IMAGE] = {.name = "image", .dtype = LX_BYTES},
+        [MASK] = {.name = "mask", .dtype = LX_BYTES},
+        [BOXES] = {.name = "boxes", .dtype = LX_FLOAT32, .ndim = 2, .shape = four},
+        [POINTS] = {.name = "points", .dtype = LX_FLOAT32, .ndim = 2, .shape = two}};
     lx_source_options *options;
     lx_source *source = NULL;
     if (TRY_NEW(run, options, lx_source_options_new()) &&
         TRY(run, lx_source_options_set_fill(options, fill, NULL, &run->error)) &&
         TRY(run, lx_source_options_set_varying(options, get_sizes, fill_bytes, &run->error)))
-        (void)TRY(run, lx_source_new(3, &column, 1, options, &source, &run->error));
+        (void)TRY(run, lx_source_new(3, columns, COLUMNS, options, &source, &run->error));
     lx_source_options_free(options);
     return source;
 }
@@ -144,6 +157,9 @@ static lx_image_transform *make_transform(struct run *run)
         TRY(run, lx_image_transform_add_rotation(made, turns, LX_IMAGE_BILINEAR, white, error)) &&
         TRY(run, lx_image_transform_add_center_crop(made, 4, 4, error)) &&
         TRY(run, lx_image_transform_add_erasing(made, 1, NULL, NULL, whites, error)) &&
+        TRY(run, lx_image_transform_add_mask(made, "mask", 200, error)) &&
+        TRY(run, lx_image_transform_add_boxes(made, "boxes", LX_IMAGE_XYXY, error)) &&
+        TRY(run, lx_image_transform_add_points(made, "points", error)) &&
         TRY(run, lx_image_transform_set_tensor(made, LX_UINT8, LX_IMAGE_HWC, 1, NULL, NULL, error)))
         return made;
     lx_image_transform_free(made);
@@ -153,15 +169,25 @@ static lx_image_transform *make_transform(struct run *run)
 static void make_tensors(struct run *run)
 {
     const uint64_t indices[] = {2, 0};
-    uint8_t pixels[2][48];
+    uint64_t offsets[3];
+    uint8_t pixels[2][48], masks[2][16];
+    float points[2][4], boxes[2][4];
+    const lx_target targets[COLUMNS] = {
+        [IMAGE] = {pixels, 48}, [MASK] = {masks, 16}, [POINTS] = {points, sizeof points[0]}};
     lx_source *part = open_images(run), *source = NULL;
     lx_image_transform *transform = part != NULL ? make_transform(run) : NULL;
     if (transform != NULL &&
         TRY(run, lx_source_new_images(part, "image", transform, &source, &run->error)) &&
-        TRY(run, lx_source_fill(source, indices, 2, &(lx_target){pixels, 48}, &run->error)))
+        TRY(run, lx_source_fill(source, indices, 2, targets, &run->error))) {
         for (int i = 0; i < 96; i++)
             if (pixels[i / 48][i % 48] != 200)
                 run_fail(run, "pixel %d is %d", i, pixels[i / 48][i % 48]);
+        for (int i = 0; i < 32; i++)
+            if (masks[i / 16][i % 16] != 200)
+                run_fail(run, "the class of pixel %d is %d", i, masks[i / 16][i % 16]);
+        if (TRY(run, lx_source_get_sizes(source, BOXES, indices, 2, offsets, &run->error)))
+            TRY(run, lx_source_fill_bytes(source, BOXES, indices, 2, offsets, boxes, &run->error));
+    }
     lx_source_unref(source);
     lx_source_unref(part);
     lx_image_transform_free(transform);

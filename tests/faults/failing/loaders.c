@@ -357,9 +357,12 @@ static void fill_texts(struct run *run, lx_source *source)
     uint8_t *out = malloc(BATCH * PLAIN_VALUE);
     for (uint64_t i = 0; i < BATCH; i++)
         indices[i] = i * 5 % LENGTH;
-    if (TRY(run, lx_source_get_sizes(source, PLAIN_TEXT, indices, BATCH, offsets, &run->error)))
+    const lx_samples samples = {.count = BATCH, .indices = indices, .positions = indices};
+    if (TRY(run, lx_source_get_sizes(source, PLAIN_TEXT, indices, BATCH, offsets, &run->error)) &&
         TRY(run,
-            lx_source_fill_bytes(source, PLAIN_TEXT, indices, BATCH, offsets, out, &run->error));
+            lx_source_fill_bytes(source, PLAIN_TEXT, indices, BATCH, offsets, out, &run->error)))
+        TRY(run,
+            lx_source_fill_sample_bytes(source, PLAIN_TEXT, &samples, offsets, out, &run->error));
     free(out);
 }
 

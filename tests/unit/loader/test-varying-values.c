@@ -392,6 +392,15 @@ START_TEST(refuses_columns_and_arguments_of_the_wrong_kind)
     unit_refuses_null(lx_source_get_sizes(source, 1, NULL, 1, offsets, &error), "indices");
     unit_refuses_null(lx_source_get_sizes(source, 1, &index, 1, NULL, &error), "offsets");
     unit_refuses_null(lx_source_fill_bytes(source, 1, &index, 1, NULL, out, &error), "offsets");
+    const uint64_t sizes[2] = {0, 8};
+    lx_samples samples = {.count = 1, .indices = &index};
+    unit_refuses_null(lx_source_fill_bytes(source, 1, NULL, 1, sizes, out, &error), "indices");
+    unit_refuses_null(lx_source_fill_bytes(source, 1, &index, 1, sizes, NULL, &error), "out");
+    unit_refuses_null(lx_source_fill_sample_bytes(source, 1, NULL, sizes, out, &error), "samples");
+    unit_refuses_null(lx_source_fill_sample_bytes(source, 1, &samples, sizes, out, &error),
+                      "positions");
+    samples.positions = &wrong;
+    unit_refuses_null(lx_source_fill_sample_bytes(NULL, 1, &samples, sizes, out, &error), "source");
     lx_source_unref(source);
 }
 END_TEST

@@ -196,6 +196,40 @@ static PyObject *add_erasing(PyObject *object, PyObject *args)
     return result_of(self, status, &error);
 }
 
+static PyObject *add_mask(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    const char *column;
+    uint8_t fill;
+    if (!PyArg_ParseTuple(args, "sb", &column, &fill))
+        return NULL;
+    return result_of(self, lx_image_transform_add_mask(self->handle, column, fill, &error), &error);
+}
+
+static PyObject *add_boxes(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    const char *column;
+    int format;
+    if (!PyArg_ParseTuple(args, "si", &column, &format))
+        return NULL;
+    lx_status status = lx_image_transform_add_boxes(self->handle, column,
+                                                    (lx_image_box_format)format, &error);
+    return result_of(self, status, &error);
+}
+
+static PyObject *add_points(PyObject *object, PyObject *args)
+{
+    transform *self = (transform *)object;
+    lx_error error = LX_ERROR_INIT;
+    const char *column;
+    if (!PyArg_ParseTuple(args, "s", &column))
+        return NULL;
+    return result_of(self, lx_image_transform_add_points(self->handle, column, &error), &error);
+}
+
 static PyObject *set_tensor(PyObject *object, PyObject *args)
 {
     transform *self = (transform *)object;
@@ -263,7 +297,8 @@ static PyObject *set_exposure(PyObject *object, PyObject *args)
                      &error);
 }
 
-/** Returns a source in which the column of encoded images is replaced by tensors. */
+/** Returns a source in which the column of encoded images is replaced by tensors, and annotations
+ * change with them. */
 static PyObject *apply(PyObject *object, PyObject *args)
 {
     transform *self = (transform *)object;
@@ -297,6 +332,9 @@ static PyMethodDef methods[] = {
     {"add_rotation", add_rotation, METH_VARARGS, "add_rotation(degrees, filter, fill)"},
     {"add_blur", add_blur, METH_VARARGS, "add_blur(width, height, deviations)"},
     {"add_erasing", add_erasing, METH_VARARGS, "add_erasing(probability, area, ratio, values)"},
+    {"add_mask", add_mask, METH_VARARGS, "add_mask(column, fill)"},
+    {"add_boxes", add_boxes, METH_VARARGS, "add_boxes(column, format)"},
+    {"add_points", add_points, METH_VARARGS, "add_points(column)"},
     {"set_tensor", set_tensor, METH_VARARGS,
      "set_tensor(dtype, channels_last, divisor, mean, std)"},
     {"set_scaled_tensor", set_scaled_tensor, METH_VARARGS,

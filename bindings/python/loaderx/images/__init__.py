@@ -30,9 +30,11 @@ from .folder import ImageFolder
 from .geometry import Pad, RandomRotation
 from .record_iter import DataBatch, DataDesc, ImageRecordIter
 from .steps import CenterCrop, Flip, RandomCrop, RandomResizedCrop, Resize
+from .targets import Boxes, Mask, Points
 from .tensors import Normalize, SubtractMean
 
 __all__ = [
+    'Boxes',
     'CenterCrop',
     'ColorJitter',
     'DataBatch',
@@ -45,8 +47,10 @@ __all__ = [
     'ImageRecordIter',
     'Lighting',
     'MAX_PIXELS',
+    'Mask',
     'Normalize',
     'Pad',
+    'Points',
     'RandomCrop',
     'RandomErasing',
     'RandomGrayscale',

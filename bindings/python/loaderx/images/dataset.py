@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, Iterable, Sequence, Tuple
+from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..sources.records import Records
 from ..sources.source import core_of
 from .effects import RandomErasing
 from .steps import Step
+from .targets import Target
 from .tensors import TensorStep, set_tensor
 
 __all__ = ['ImageDataset']
@@ -33,6 +34,18 @@ def _checked(steps: Sequence[Step]) -> Tuple[Step, ...]:
     if stages != sorted(stages) or stages.count(1) > 1:
         raise ValueError('Normalize or SubtractMean must be the last step: only RandomErasing can '
                          'follow it, and only another RandomErasing can follow that')
+    return made
+
+
+def _checked_targets(targets: Optional[Mapping[str, Target]]) -> Dict[str, Target]:
+    if not isinstance(targets, (Mapping, type(None))):
+        raise TypeError("targets must be a dict by field, such as {'mask': Mask()}, not "
+                        f'{type(targets).__name__}')
+    made = dict(targets or {})
+    for name, target in made.items():
+        if not isinstance(target, Target):
+            raise TypeError(f'targets[{name!r}] must be a Mask, Boxes or Points, not '
+                            f'{type(target).__name__}')
     return made
 
 
@@ -72,11 +85,17 @@ class ImageDataset(Parted):
         to 1, and int8 are from -128 to 127.
     layout : {'CHW', 'HWC'}
         The order of the axes: channels first, as in torch, or last.
+    targets : dict, optional
+        The fields that change with the images, by name: each is a `Mask`, `Boxes` or `Points`. The
+        steps that crop, resize, mirror, pad and rotate an image also act on them, with the same
+        random choices.
 
     Notes
     -----
     An image that cannot be decoded is a damaged record: ``Loader(on_damage=...)`` decides whether
-    it is an error, left out, or replaced by zeros.
+    it is an error, left out, or replaced by zeros. The same is true of a mask, of a mask whose size
+    is not that of its image, and of coordinates that are not finite. A record without an image or
+    one of the targets has none of them.
 
     Examples
     --------
@@ -92,6 +111,20 @@ class ImageDataset(Parted):
     >>> loader = Loader(train, batch_size=8, order=Shuffle(seed=42))
     >>> next(loader)['image'].shape
     (8, 3, 4, 4)
+
+    Boxes that are mirrored together with the images, whose width is 2. Their number varies, so they
+    come as a `Ragged`:
+
+    >>> writer = create('scenes', {'image': Field('image'), 'boxes': Field('float32', (None, 4))})
+    >>> with writer:
+    ...     writer.extend({'image': [png] * 2, 'boxes': [np.float32([[0, 0, 0.5, 1]] * n)
+    ...                                                  for n in (1, 3)]})
+    0
+    >>> train = images.ImageDataset('scenes', [images.Resize((4, 4)), images.Flip(1)],
+    ...                             targets={'boxes': images.Boxes('xyxy')})
+    >>> batch = next(Loader(train, batch_size=2))
+    >>> batch['boxes'][0].tolist(), [len(boxes) for boxes in batch['boxes']]
+    ([[3.0, 0.0, 4.0, 4.0]], [1, 3])
     """
 
     dataset: Any
@@ -99,17 +132,21 @@ class ImageDataset(Parted):
     _part: Any = None    # the dataset, for reading fields that vary in length
 
     def __init__(self, dataset: Any, steps: Sequence[Step], *, field: str = 'image', seed: int = 0,
-                 mode: str = 'RGB', dtype: Any = None, layout: str = 'CHW') -> None:
+                 mode: str = 'RGB', dtype: Any = None, layout: str = 'CHW',
+                 targets: Optional[Mapping[str, Target]] = None) -> None:
         if mode not in ('RGB', 'L'):
             raise ValueError(f"mode must be 'RGB' or 'L', not {mode!r}")
         self.dataset, self._steps = dataset, _checked(steps)
         self._more: Dict[str, Any] = {'field': field, 'seed': natural('seed', seed), 'mode': mode,
-                                      'dtype': dtype, 'layout': layout}
+                                      'dtype': dtype, 'layout': layout,
+                                      'targets': _checked_targets(targets)}
         transform = Transform(seed, mode == 'L', self._follows_mxnet)
         for step in self._steps:
             step._add(transform)
         last = next((step for step in self._steps if isinstance(step, TensorStep)), None)
         set_tensor(transform, last, mode, dtype, layout)
+        for name, target in self._more['targets'].items():
+            target._add(transform, name)
         core, _ = core_of(dataset, 'dataset')
         self._source = transform.apply(core, field)
         self._nameless = False
@@ -120,10 +157,13 @@ class ImageDataset(Parted):
         yield self._part, np.arange(len(places)), places
 
     def _sizes(self, name: str, key: Any) -> Any:
-        sizes = super()._sizes(name, key)
-        if name != self._more['field']:
-            return sizes
-        return np.where(sizes >= 0, Records._sizes(self, name, key), -1)    # those of tensors
+        inputs = self._more['field'], *self._more['targets']
+        if name not in inputs:
+            return super()._sizes(name, key)
+        sizes = {one: super(ImageDataset, self)._sizes(one, key) for one in inputs}
+        present = np.all([found >= 0 for found in sizes.values()], axis=0)
+        made = sizes[name] if self.fields[name].varies else Records._sizes(self, name, key)
+        return np.where(present, made, -1)
 
     def _recipe(self) -> Any:
         return functools.partial(type(self), **self._more), (self.dataset, self._steps)

@@ -170,8 +170,10 @@ class Records(Concatenable):
             return self._source.gather(indices, names, lacking, _epoch())
         names = tuple(self.fields) if names is None else names
         dense = tuple(name for name in names if name not in varying)
-        columns = self._source.gather(indices, dense, lacking, _epoch())
-        return {name: self._get(name, indices) if name in varying else columns[name]
+        epoch = _epoch()    # the same for all fields
+        columns = self._source.gather(indices, dense, lacking, epoch)
+        places = self._places(indices)
+        return {name: self._get_varying(name, places, epoch) if name in varying else columns[name]
                 for name in names}
 
     def where(self, condition: Condition) -> Any:
@@ -254,7 +256,13 @@ class Records(Concatenable):
             return self._source.gather(key, (name,), None)[name]
         return self._get_varying(name, self._places(key))
 
-    def _get_varying(self, name: str, places: _Places) -> List[Any]:
+    def _get_varying(self, name: str, places: _Places, epoch: int = 0) -> List[Any]:
+        """Return values that vary in length; ragged arrays may depend on their places."""
+        field = self.fields[name]
+        if field.shape:    # of ragged arrays, not byte strings
+            arrays = [np.frombuffer(value, cast(Any, field.dtype)).reshape(-1, *field.shape[1:])
+                      for value in self._source.gather_bytes(places, name, epoch)]
+            return with_none([array.copy() for array in arrays], self._present(name, places))
         values: List[Any] = [None] * len(places)
         for part, chosen, inner in self._parts_of(places):
             for place, value in zip(chosen.tolist(), part._get(name, inner)):
@@ -281,7 +289,7 @@ class Records(Concatenable):
 class SourceRecords(Records):
     """A dataset whose library source reads values that vary in length, too."""
 
-    def _get_varying(self, name: str, places: Any) -> List[Any]:
+    def _get_varying(self, name: str, places: Any, epoch: int = 0) -> List[Any]:
         return self._source.gather_bytes(places, name)
 
     def _sizes(self, name: str, key: Any) -> Any:

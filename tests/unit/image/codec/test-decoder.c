@@ -206,6 +206,70 @@ START_TEST(lossless_pixels_are_those_that_were_encoded)
 }
 END_TEST
 
+/** Returns the class of a pixel of the generated picture: its sample in the file, of which a byte
+ * has several; grey of 2 and 4 bits becomes grey of 8 bits. */
+static uint8_t class_of(const struct picture_kind *kind, uint32_t x, uint32_t y)
+{
+    uint32_t samples = 8 / (uint32_t)kind->bits,
+             shift = 8 - (x % samples + 1) * (uint32_t)kind->bits;
+    uint32_t most = (1U << kind->bits) - 1;
+    uint32_t sample = picture_sample(x / samples, y, 0) >> shift & most;
+    bool scaled = kind->type == 0 && kind->bits > 1;
+    return (uint8_t)(scaled ? sample * 255 / most : sample);
+}
+
+START_TEST(masks_have_the_classes_of_the_file)
+{
+    const lx_image_region region = {.left = 7, .top = 11, .width = 40, .height = 30};
+    lx_image_decoder *decoder = lx_image_decoder_new();
+    lx_image_info info;
+    int masks = 0;
+    lx_image_decoder_set_indices(decoder, true);
+    unit_ok(lx_image_decoder_set_channels(decoder, 3, &error)); /* makes no difference */
+    for (const struct picture_kind *kind = picture_kinds; kind->name != NULL; kind++) {
+        struct picture picture = picture_encode(kind, WIDTH, HEIGHT, 0);
+        bool palette = kind->type == 3, grey = kind->type == 0 && kind->bits <= 8;
+        if (kind->format != LX_IMAGE_PNG || !(palette || grey)) {
+            unit_fails(lx_image_decoder_open(decoder, picture.bytes, picture.size, &info, &error),
+                       LX_ERR_UNSUPPORTED);
+        } else {
+            uint8_t *whole = decode(decoder, &picture, NULL, 1, &info);
+            for (uint32_t i = 0; i < WIDTH * HEIGHT; i++)
+                ck_assert_msg(whole[i] == class_of(kind, i % WIDTH, i / WIDTH),
+                              "%s: pixel %u is %d", kind->name, i, whole[i]);
+            try_region(decoder, &picture, whole, 1, region, kind->name);
+            free(whole);
+            masks++;
+        }
+        free(picture.bytes);
+    }
+    ck_assert_int_ge(masks, 8);
+    struct picture picture = picture_encode(picture_kind("png-rgb-8"), 5, 5, 0);
+    lx_image_decoder_set_indices(decoder, false);
+    free(decode(decoder, &picture, NULL, 3, &info)); /* colours again */
+    free(picture.bytes);
+    lx_image_decoder_free(decoder);
+}
+END_TEST
+
+START_TEST(masks_come_out_upright)
+{
+    const struct picture_kind *kind = picture_kind("png-palette-4");
+    struct picture picture = picture_encode(kind, WIDTH, HEIGHT, 6); /* turned clockwise */
+    lx_image_decoder *decoder = lx_image_decoder_new();
+    lx_image_info info;
+    lx_image_decoder_set_indices(decoder, true);
+    uint8_t *pixels = decode(decoder, &picture, NULL, 1, &info);
+    ck_assert(info.width == HEIGHT && info.height == WIDTH);
+    for (uint32_t y = 0; y < WIDTH; y++)
+        for (uint32_t x = 0; x < HEIGHT; x++)
+            ck_assert_uint_eq(pixels[y * HEIGHT + x], class_of(kind, y, HEIGHT - 1 - x));
+    free(pixels);
+    free(picture.bytes);
+    lx_image_decoder_free(decoder);
+}
+END_TEST
+
 START_TEST(says_what_the_header_says)
 {
     static const struct {
@@ -305,5 +369,6 @@ END_TEST
 
 UNIT_MAIN("image/codec/decoder", regions_are_parts_of_the_whole, regions_of_images_of_every_size,
           regions_of_scaled_images, images_come_out_upright,
-          lossless_pixels_are_those_that_were_encoded, says_what_the_header_says,
-          writes_only_the_pixels_of_rows, an_open_image_can_be_read_again, refuses_wrong_arguments)
+          lossless_pixels_are_those_that_were_encoded, masks_have_the_classes_of_the_file,
+          masks_come_out_upright, says_what_the_header_says, writes_only_the_pixels_of_rows,
+          an_open_image_can_be_read_again, refuses_wrong_arguments)

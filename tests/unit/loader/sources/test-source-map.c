@@ -476,10 +476,11 @@ static lx_source *empty_files(const char *folder, const char *const *names, size
     return source;
 }
 
-/* A subset of two folders, zipped with numbers. */
+/* A subset of two folders, zipped with numbers, which are the first input. */
 START_TEST(failures_name_the_file)
 {
-    static const char *const names[] = {"x", "y", "z"}, *const input[] = {"data"};
+    static const char *const names[] = {"x", "y", "z"};
+    static const char *const inputs[] = {"label", "data"};
     static const uint64_t backwards[] = {4, 3, 2, 1, 0};
     static const struct {
         const char *path;
@@ -494,10 +495,10 @@ START_TEST(failures_name_the_file)
     unit_ok(lx_source_new_concat(parts, 2, &both_folders, &error));
     unit_ok(lx_source_new_subset(both_folders, backwards, 5, &zipped[1], &error));
     unit_ok(lx_source_new_zip(zipped, NULL, 2, &subset, &error));
-    unit_ok(lx_source_new_map(subset, input, 1, &seen_column, 1, &options, &map, &error));
+    unit_ok(lx_source_new_map(subset, inputs, 2, &seen_column, 1, &options, &map, &error));
     for (uint64_t i = 0; i < 5; i++) {
         seen got;
-        const lx_target targets[] = {{NULL, 0}, {NULL, 0}, {&got, sizeof got}};
+        const lx_target targets[] = {{NULL, 0}, {&got, sizeof got}};
         ck_assert_int_eq(lx_source_fill(map, &i, 1, targets, &error), LX_ERR_CORRUPT);
         ck_assert_str_eq(error.path + strlen(error.path) - strlen(right[i].path), right[i].path);
         ck_assert_uint_eq(error.record, right[i].record);
