@@ -46,11 +46,17 @@ class ImageDataset(Parted):
 
     In a DataLoader of `loaderx.torch`, the number that torch draws for each pass is the epoch,
     changed by the rank of a DistributedSampler: each pass and each rank makes other choices, and a
-    resumed pass the same.
+    resumed pass the same. A `collate_fn`, or a dataset of your own that reads one record of this
+    dataset for each of its own, gets the same pixels.
 
     In torch's own DataLoader, and where an iterable dataset reads records, there is no such number.
-    In workers, each read is an epoch of its own, which depends on the seed of the worker; such a
-    pass cannot be resumed. Without workers, records are read as in epoch 0, in each pass.
+    In workers, each read is an epoch of its own, which depends on the seed of the worker. Without
+    workers, each batch is one, which depends on the seed of torch. Such a pass cannot be resumed.
+
+    Without workers, torch's own DataLoader does not show that it reads if it reads one record at a
+    time, for a dataset of your own or with ``batch_size=None``. These records, and those that an
+    iterable dataset reads without workers, are changed as in epoch 0, in each pass. Use workers or,
+    for a dataset that is not iterable, the DataLoader of `loaderx.torch`.
 
     Parameters
     ----------

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import operator
 import sys
-import threading
-from typing import (Any, Callable, ClassVar, Dict, Iterable, Iterator, KeysView, List, Mapping,
+from typing import (Any, Callable, ClassVar, Dict, Iterable, KeysView, List, Mapping,
                     Optional, Sequence, Tuple, Type, cast)
 
 import numpy as np
@@ -18,11 +16,12 @@ from .._tables import is_tensor, to_array
 from .._types import varies
 from ..field import Field
 from .column import Column
+from .places import place_of_next, reading_a_batch
 from .preview import preview
 from .where import Condition, find_records
 
 __all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field',
-           'positions_of', 'reading_at', 'records_of', 'resolved', 'selects_several', 'with_none']
+           'positions_of', 'records_of', 'resolved', 'selects_several', 'with_none']
 
 _Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
 
@@ -90,7 +89,8 @@ def _overrides_getitem(dataset: Concatenable) -> bool:
 
 def _read_one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
     """Return several records, each read by `__getitem__`."""
-    return [self[index] for index in indices]
+    with reading_a_batch():
+        return [self[index] for index in indices]
 
 
 # Attributes that are not pickled, because unpickling creates them again.
@@ -167,12 +167,23 @@ class Records(Concatenable):
         """Read columns; `lacking` is that of ``_core.Source.gather``."""
         varying = {name for name, kind, shape in self._source.columns if varies(kind, shape)}
         if not varying:
-            return self._source.gather(indices, names, lacking, _epoch())
+            return self._gather_dense(indices, names, lacking)
         names = tuple(self.fields) if names is None else names
         dense = tuple(name for name in names if name not in varying)
-        columns = self._source.gather(indices, dense, lacking, _epoch())
+        columns = self._gather_dense(indices, dense, lacking)
         return {name: self._get(name, indices) if name in varying else columns[name]
                 for name in names}
+
+    def _gather_dense(self, key: Any, names: Optional[Tuple[str, ...]], lacking: Any
+                      ) -> Dict[str, Any]:
+        return self._source.gather(key, names, lacking, place_of_next(lambda: self._count(key)))
+
+    def _count(self, key: Any) -> int:
+        """Return the number of records that a key selects."""
+        if isinstance(key, slice):
+            return len(range(*key.indices(len(self))))
+        selected = np.asarray(to_array(key, 'index'))
+        return int(selected.sum()) if selected.dtype == bool else len(selected)
 
     def where(self, condition: Condition) -> Any:
         """Return the records that meet a condition as a `SubsetDataset`; see `Dataset.where`.
@@ -211,7 +222,8 @@ class Records(Concatenable):
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Return several records at once, for torch's DataLoader."""
-        return self._read_together(indices)
+        with reading_a_batch():
+            return self._read_together(indices)
 
     def _read_together(self, indices: Sequence[int]) -> List[Any]:
         positions = positions_of(indices)
@@ -248,10 +260,10 @@ class Records(Concatenable):
             if field.varies:
                 return self._get_varying(name, place)[0]
             lacking: Dict[str, Any] = {}
-            values = self._source.gather(place, (name,), lacking)[name]
+            values = self._gather_dense(place, (name,), lacking)[name]
             return None if name in lacking and not lacking[name][0] else values[0]
         if not field.varies:
-            return self._source.gather(key, (name,), None)[name]
+            return self._gather_dense(key, (name,), None)[name]
         return self._get_varying(name, self._places(key))
 
     def _get_varying(self, name: str, places: _Places) -> List[Any]:
@@ -288,39 +300,6 @@ class SourceRecords(Records):
         if not self.fields[name].varies:
             return super()._sizes(name, key)
         return np.diff(self._source.get_offsets(self._places(key), name).astype(np.int64))
-
-
-# The attributes of a thread: the `epoch`, while a DataLoader of loaderx.torch reads in it, and the
-# number of `reads` in a worker of torch.
-_reading = threading.local()
-
-
-@contextlib.contextmanager
-def reading_at(epoch: int) -> Iterator[None]:
-    """Let random choices of the records that this thread reads depend on `epoch`."""
-    before = getattr(_reading, 'epoch', None)    # of a DataLoader whose dataset reads from this one
-    _reading.epoch = epoch
-    try:
-        yield
-    finally:
-        _reading.epoch = before
-
-
-def _epoch() -> int:
-    """Return the epoch on which random choices depend.
-
-    A worker of torch's own DataLoader has no epochs: it gets another number for each read. No
-    random number of torch is drawn for it, so that those of the caller's code stay the same.
-    """
-    epoch: Optional[int] = getattr(_reading, 'epoch', None)
-    if epoch is not None:
-        return epoch
-    torch = sys.modules.get('torch.utils.data')
-    worker = None if torch is None else torch.get_worker_info()
-    if worker is None:
-        return 0
-    _reading.reads = getattr(_reading, 'reads', 0) + 1
-    return int(worker.seed + _reading.reads * 0x9e3779b97f4a7c15) % 2**64
 
 
 def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:

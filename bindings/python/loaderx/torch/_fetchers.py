@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
@@ -14,8 +15,9 @@ from .. import _core
 from .._tables import is_frame
 from .._tensors import to_tensor
 from .._types import varies
-from ..sources.records import Records, reading_at, resolved
 from ..sources import Dataset, NPDataset
+from ..sources.places import reading_at
+from ..sources.records import Records, resolved
 from ..sources.source import as_source, core_of, describe
 from ._collate import default_collate
 from ._token_stream import TokenStream
@@ -155,9 +157,7 @@ class Listed:
         """Return the records at a list of indices, or the record at one index."""
         if place is None:
             return self._read(index)
-        # The records of a batch are read by their indices, in any order, so that both numbers of
-        # the place become the epoch.
-        with reading_at((place[0] * 0x9e3779b97f4a7c15 + place[1]) % 2**64):
+        with reading_at(*place, operator.length_hint(index, 1)):
             return self._read(index)
 
     def _read(self, index: Any) -> Any:
