@@ -61,11 +61,11 @@ WAYS = {
 }
 
 
-def make_loader(train, way):
+def make_loader(train, way, batch_size=BATCH):
     options = dict(WAYS[way])
     if options.get('generator'):
         options['generator'] = torch.Generator().manual_seed(5)
-    return DataLoader(train, batch_size=BATCH, **options)
+    return DataLoader(train, batch_size=batch_size, **options)
 
 
 def flips(batch):
@@ -96,9 +96,10 @@ def test_each_epoch_is_augmented_differently(train, way):
     assert [epoch_of(again) for _ in range(3)] == epochs
 
 
+@pytest.mark.parametrize('size', [BATCH, 12])
 @pytest.mark.parametrize('way', WAYS)
 @pytest.mark.parametrize('stop', [(0, 3), (1, 1), (2, 7)])
-def test_a_resumed_loader_continues_with_the_same_augmentation(train, way, stop):
+def test_a_resumed_loader_continues_with_the_same_augmentation(train, way, stop, size):
     torch.manual_seed(2)
     loader = make_loader(train, way)
     for _ in range(stop[0]):
@@ -109,7 +110,7 @@ def test_a_resumed_loader_continues_with_the_same_augmentation(train, way, stop)
     state = json.loads(json.dumps(loader.state_dict()))
     expected = epoch_of(iterator)
     torch.manual_seed(77)
-    resumed = make_loader(train, way)
+    resumed = make_loader(train, way, size)
     resumed.load_state_dict(state)
     assert epoch_of(resumed) == expected
 
