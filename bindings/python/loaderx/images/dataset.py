@@ -12,7 +12,7 @@ from .._check import natural
 from .._images import Transform
 from ..sources.concat import Parted, readable
 from ..sources.records import Records
-from ..sources.source import core_of
+from ..sources.source import core_of, located
 from .effects import RandomErasing
 from .steps import Normalize, Step, set_tensor
 
@@ -107,7 +107,7 @@ class ImageDataset(Parted):
                  mode: str = 'RGB', dtype: Any = None, layout: str = 'CHW') -> None:
         if mode not in ('RGB', 'L'):
             raise ValueError(f"mode must be 'RGB' or 'L', not {mode!r}")
-        self.dataset, self._steps = dataset, _checked(steps)
+        self.dataset, self._located, self._steps = dataset, located(dataset), _checked(steps)
         self._more: Dict[str, Any] = {'field': field, 'seed': natural('seed', seed), 'mode': mode,
                                       'dtype': dtype, 'layout': layout}
         transform = Transform(seed, mode == 'L', self._follows_mxnet)
@@ -121,7 +121,7 @@ class ImageDataset(Parted):
 
     def _parts_of(self, places: Any) -> Iterable[Tuple[Any, Any, Any]]:
         if self._part is None:
-            self._part = readable(self.dataset)
+            self._part = readable(self._located)
         yield self._part, np.arange(len(places)), places
 
     def _sizes(self, name: str, key: Any) -> Any:
@@ -131,7 +131,7 @@ class ImageDataset(Parted):
         return np.where(sizes >= 0, Records._sizes(self, name, key), -1)    # those of tensors
 
     def _recipe(self) -> Any:
-        return functools.partial(type(self), **self._more), (self.dataset, self._steps)
+        return functools.partial(type(self), **self._more), (self._located, self._steps)
 
     def __repr__(self) -> str:
         return f'ImageDataset({self.dataset!r}, {list(self._steps)!r})'

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _core
 from .._check import natural
+from .._paths import absolute
 from .records import SourceRecords
 
 __all__ = ['RecordIODataset']
@@ -53,17 +54,18 @@ class RecordIODataset(SourceRecords):
 
     def __init__(self, path: Any, index: Any = None, *, label_width: int = 1) -> None:
         self.path = os.fsdecode(path)
-        self._index = os.path.splitext(self.path)[0] + '.idx' if index is None else index
-        self._label_width = natural('label_width', label_width, maximum=2**32 - 1)
-        self._source = _core.source_recordio(path, self._index, self._label_width)
+        index = os.path.splitext(self.path)[0] + '.idx' if index is None else index
+        width = natural('label_width', label_width, maximum=2**32 - 1)
+        self._source = _core.source_recordio(path, index, width)
+        self._arguments = absolute(path), absolute(index), width
         self._nameless = label_width == 0
 
     def _recipe(self) -> Any:
-        return _open, (self.path, self._index, self._label_width)
+        return _open, self._arguments
 
     def __repr__(self) -> str:
-        return f'RecordIODataset({self.path!r}, label_width={self._label_width})'
+        return f'RecordIODataset({self.path!r}, label_width={self._arguments[2]})'
 
 
-def _open(path: str, index: Any, label_width: int) -> RecordIODataset:
+def _open(path: str, index: str, label_width: int) -> RecordIODataset:
     return RecordIODataset(path, index, label_width=label_width)

@@ -18,7 +18,7 @@ from .._types import varies
 from ..sources import Dataset, NPDataset
 from ..sources.places import reading_at
 from ..sources.records import Records, resolved
-from ..sources.source import as_source, core_of, describe
+from ..sources.source import as_source, core_of, describe, located
 from ._collate import default_collate
 from ._token_stream import TokenStream
 
@@ -45,12 +45,12 @@ class Together(Records):
     """A table, or datasets of equal length that are read side by side, as a `Loader` reads them."""
 
     def __init__(self, datasets: Any) -> None:
-        self.datasets = datasets
+        self.datasets, self._located = datasets, located(datasets)
         self._source = as_source(datasets, 'dataset')
         self._nameless = False
 
     def _recipe(self) -> Any:
-        return Together, (self.datasets,)
+        return Together, (self._located,)
 
     def __repr__(self) -> str:
         return describe(self.datasets)
