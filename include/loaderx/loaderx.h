@@ -11,6 +11,7 @@
 #include <loaderx/dtype.h>
 #include <loaderx/executor.h>
 #include <loaderx/hooks.h>
+#include <loaderx/loader-options.h>
 #include <loaderx/loader.h>
 #include <loaderx/map.h>
 #include <loaderx/mixture.h>

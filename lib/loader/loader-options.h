@@ -6,7 +6,7 @@
 #ifndef LX_LOADER_LOADER_OPTIONS_H
 #define LX_LOADER_LOADER_OPTIONS_H
 
-#include <loaderx/loader.h>
+#include <loaderx/loader-options.h>
 
 #include "loader/batch.h"
 

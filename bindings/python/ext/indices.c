@@ -338,3 +338,44 @@ int lxpy_indices_take(lxpy_indices *indices, lxpy_state *state, PyObject *object
         return take_tensor(indices, state, object, length, argument);
     return take_sequence(indices, object, length, argument);
 }
+
+/* ---- places */
+
+int lxpy_place_take(lxpy_place *place, PyObject *object, size_t rows)
+{
+    uint64_t first;
+    if (object == Py_None)
+        return 0;
+    if (!PyTuple_Check(object))
+        return lxpy_uint64(object, "place", 0, UINT64_MAX, &place->epoch);
+    if (PyTuple_GET_SIZE(object) != 2) {
+        PyErr_SetString(PyExc_TypeError,
+                        "place must be None, an epoch, or an epoch and a position");
+        return -1;
+    }
+    if (lxpy_uint64(PyTuple_GET_ITEM(object, 0), "place", 0, UINT64_MAX, &place->epoch) < 0 ||
+        lxpy_uint64(PyTuple_GET_ITEM(object, 1), "place", 0, UINT64_MAX, &first) < 0)
+        return -1;
+    place->positions = calloc(rows + 1, sizeof *place->positions);
+    if (place->positions == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (size_t i = 0; i < rows; i++)
+        place->positions[i] = first + i;
+    return 0;
+}
+
+void lxpy_place_clear(lxpy_place *place)
+{
+    free(place->positions);
+}
+
+lx_samples lxpy_samples_at(const lxpy_indices *indices, const lxpy_place *place)
+{
+    const uint64_t *positions = place->positions;
+    return (lx_samples){.count = indices->count,
+                        .indices = indices->numbers,
+                        .positions = positions != NULL ? positions : indices->numbers,
+                        .epoch = place->epoch};
+}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Indices of records in Python: slices, sequences, arrays and masks. */
+/* Indices of records in Python: slices, sequences, arrays and masks; and their places in an order. */
 #ifndef LXPY_INDICES_H
 #define LXPY_INDICES_H
+
+#include <loaderx/source.h>
 
 #include "lxpy.h"
 
@@ -31,5 +33,21 @@ bool lxpy_is_index(lxpy_state *state, PyObject *object);
 
 /** Converts one index. */
 int lxpy_index_take(PyObject *object, uint64_t length, uint64_t *index);
+
+/** The place of records in an order, on which the values of maps depend. */
+typedef struct lxpy_place {
+    uint64_t epoch;
+    uint64_t *positions; /**< NULL: the same as the indices. */
+} lxpy_place;
+
+/** Converts a place of @p rows records: None, the epoch, or the epoch and the position of the first
+ * record, which the others follow. Clear the place, which is zeroed, also after a failure. */
+int lxpy_place_take(lxpy_place *place, PyObject *object, size_t rows);
+
+/** Frees the memory. */
+void lxpy_place_clear(lxpy_place *place);
+
+/** Returns the samples with these indices; they borrow both arguments. */
+lx_samples lxpy_samples_at(const lxpy_indices *indices, const lxpy_place *place);
 
 #endif

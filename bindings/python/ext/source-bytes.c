@@ -18,27 +18,35 @@ static Py_ssize_t find_column(const lx_source *source, const char *name)
     return -1;
 }
 
-/** The arguments (indices, name, epoch) of a call. */
+/** The arguments (indices, name, place) of a call. */
 typedef struct request {
     size_t column;
     lxpy_indices indices;
-    uint64_t epoch;
+    lxpy_place place;
 } request;
+
+static void drop_request(request *r)
+{
+    lxpy_indices_clear(&r->indices);
+    lxpy_place_clear(&r->place);
+}
 
 static int take_request(request *r, lxpy_source *self, PyObject *args)
 {
     const char *name;
-    PyObject *given, *epoch = NULL;
-    r->epoch = 0;
-    if (!PyArg_ParseTuple(args, "Os|O", &given, &name, &epoch))
-        return -1;
-    if (epoch != NULL && lxpy_uint64(epoch, "epoch", 0, UINT64_MAX, &r->epoch) < 0)
+    PyObject *given, *place = Py_None;
+    if (!PyArg_ParseTuple(args, "Os|O", &given, &name, &place))
         return -1;
     Py_ssize_t column = find_column(self->handle, name);
     r->column = (size_t)column;
-    return column < 0 ? -1
-                      : lxpy_indices_take(&r->indices, self->state, given,
-                                          lx_source_get_length(self->handle), "indices");
+    r->place = (lxpy_place){0};
+    if (column < 0 || lxpy_indices_take(&r->indices, self->state, given,
+                                        lx_source_get_length(self->handle), "indices") < 0)
+        return -1;
+    if (lxpy_place_take(&r->place, place, r->indices.count) == 0)
+        return 0;
+    drop_request(r);
+    return -1;
 }
 
 /** Gets the offsets of the values, one more than there are, in memory that free() releases. */
@@ -67,10 +75,7 @@ static uint64_t *get_offsets(lxpy_source *self, const request *r)
 static char *read_values(lxpy_source *self, const request *r, const uint64_t *offsets,
                          bool *changed)
 {
-    const lx_samples samples = {.count = r->indices.count,
-                                .indices = r->indices.numbers,
-                                .positions = r->indices.numbers,
-                                .epoch = r->epoch};
+    const lx_samples samples = lxpy_samples_at(&r->indices, &r->place);
     lx_error error = LX_ERROR_INIT;
     char *values = malloc((size_t)offsets[r->indices.count] + 1);
     if (values == NULL) {
@@ -124,7 +129,7 @@ PyObject *lxpy_source_gather_bytes(PyObject *object, PyObject *args)
         list = make_list(values, offsets, r.indices.count);
     free(values);
     free(offsets);
-    lxpy_indices_clear(&r.indices);
+    drop_request(&r);
     return list;
 }
 
@@ -138,6 +143,6 @@ PyObject *lxpy_source_get_offsets(PyObject *object, PyObject *args)
     PyObject *array = offsets != NULL
                           ? lxpy_order_numbers(self->state, offsets, r.indices.count + 1)
                           : NULL;
-    lxpy_indices_clear(&r.indices);
+    drop_request(&r);
     return array;
 }

@@ -50,8 +50,7 @@ typedef struct gathering {
     uint8_t **present; /**< Pointers into @ref marks. */
     uint8_t *marks;
     PyObject *arrays;
-    uint64_t epoch;
-    uint64_t *positions; /**< NULL: the same as the indices. */
+    lxpy_place place;
 } gathering;
 
 static int start(gathering *g, const lxpy_source *self, size_t rows)
@@ -73,7 +72,7 @@ static void end(gathering *g)
     free(g->targets);
     free(g->present);
     free(g->marks);
-    free(g->positions);
+    lxpy_place_clear(&g->place);
     Py_CLEAR(g->arrays);
 }
 
@@ -105,10 +104,7 @@ static int add_lacking(lxpy_state *state, PyObject *lacking, const char *name,
 static int read_records(gathering *g, const lxpy_source *self, const lxpy_indices *indices,
                         PyObject *lacking)
 {
-    const lx_samples samples = {.count = indices->count,
-                                .indices = indices->numbers,
-                                .positions = g->positions != NULL ? g->positions : indices->numbers,
-                                .epoch = g->epoch};
+    const lx_samples samples = lxpy_samples_at(indices, &g->place);
     lx_error error = LX_ERROR_INIT;
     int result = 0;
     LXPY_WITHOUT_GIL(
@@ -124,33 +120,6 @@ static int read_records(gathering *g, const lxpy_source *self, const lxpy_indice
     return result;
 }
 
-/** Takes the place of the records in an order, on which the values of maps depend: None, the epoch,
- * or the epoch and the position of the first record; the others follow it. */
-static int take_place(gathering *g, PyObject *place, size_t rows)
-{
-    uint64_t first;
-    if (place == Py_None)
-        return 0;
-    if (!PyTuple_Check(place))
-        return lxpy_uint64(place, "place", 0, UINT64_MAX, &g->epoch);
-    if (PyTuple_GET_SIZE(place) != 2) {
-        PyErr_SetString(PyExc_TypeError,
-                        "place must be None, an epoch, or an epoch and a position");
-        return -1;
-    }
-    if (lxpy_uint64(PyTuple_GET_ITEM(place, 0), "place", 0, UINT64_MAX, &g->epoch) < 0 ||
-        lxpy_uint64(PyTuple_GET_ITEM(place, 1), "place", 0, UINT64_MAX, &first) < 0)
-        return -1;
-    g->positions = calloc(rows + 1, sizeof *g->positions);
-    if (g->positions == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (size_t i = 0; i < rows; i++)
-        g->positions[i] = first + i;
-    return 0;
-}
-
 /** Reads the columns named in @p fields. If @p lacking is a dict, adds to it a mask of the present
  * values of each column that has missing ones; if it is True, a missing value is an error. */
 static PyObject *gather_taken(lxpy_source *self, const lxpy_indices *indices, PyObject *fields,
@@ -159,7 +128,7 @@ static PyObject *gather_taken(lxpy_source *self, const lxpy_indices *indices, Py
     gathering g = {0};
     int result = start(&g, self, indices->count);
     if (result == 0)
-        result = take_place(&g, place, indices->count);
+        result = lxpy_place_take(&g.place, place, indices->count);
     for (size_t i = 0; result == 0 && i < g.columns; i++) {
         const lx_column_info *column = lx_source_get_column(self->handle, i);
         int wanted = fields == Py_None ? 1 : is_wanted(fields, column->name);

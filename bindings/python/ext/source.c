@@ -151,7 +151,7 @@ static PyMethodDef source_methods[] = {
      "None. For each column with missing values, add a mask of the values that are present to the\n"
      "dict `lacking`, under the name of the column."},
     {"gather_bytes", lxpy_source_gather_bytes, METH_VARARGS,
-     "gather_bytes(indices, name, epoch=0)\n--\n\n"
+     "gather_bytes(indices, name, place=None)\n--\n\n"
      "Return the bytes of values that vary in length as a list."},
     {"get_offsets", lxpy_source_get_offsets, METH_VARARGS,
      "get_offsets(indices, name)\n--\n\n"

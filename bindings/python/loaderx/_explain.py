@@ -126,7 +126,7 @@ def _locate(source: Any, indices: Sequence[int]) -> List[List[Origin]]:
     if isinstance(source, ConcatDataset):
         return _locate_concatenated(source, indices)
     if isinstance(source, SubsetDataset):
-        chosen = np.arange(as_source(source.dataset).length)[source._indices]
+        chosen = np.arange(as_source(source._located).length)[source._indices]
         return _locate(source.dataset, chosen[list(indices)].tolist())
     files_of = getattr(source, '_files', None)    # of a source that reads tokens
     if files_of is not None:
@@ -140,7 +140,7 @@ def _beside(sources: Sequence[Any], indices: Sequence[int]) -> List[List[Origin]
 
 
 def _locate_concatenated(source: ConcatDataset, indices: Sequence[int]) -> List[List[Origin]]:
-    ends = np.cumsum([as_source(one).length for one in source.datasets]).tolist()
+    ends = np.cumsum([as_source(one).length for one in source._located]).tolist()
     numbers = np.searchsorted(ends, indices, 'right').tolist()
     return [_locate(source.datasets[number], [index - (ends[number - 1] if number else 0)])[0]
             for number, index in zip(numbers, indices)]

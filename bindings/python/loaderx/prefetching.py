@@ -3,24 +3,32 @@
 
 from __future__ import annotations
 
+import atexit
 import collections
 import os
+import sys
 import threading
+import time
 import weakref
 from collections.abc import Generator
 from types import TracebackType
-from typing import Any, Callable, Deque, Iterable, Iterator, Optional, Type, TypeVar
+from typing import Any, Callable, Deque, Dict, Iterable, Iterator, Optional, Type, TypeVar
 
 from ._check import natural
 from .errors import LoaderxError
 
 __all__ = ['Prefetcher', 'prefetch']
 
-# The number of seconds for which closing waits for the thread. Closing waits because generators
-# must have ended when it returns, and because the process aborts if a thread is still in a library
-# such as tokenizers when the interpreter ends. The wait is limited because a thread in the caller's
-# code may never return.
+# The number of seconds for which closing, or the end of the process, waits for threads. Closing
+# waits because generators must have ended when it returns. The process waits because it aborts if a
+# library in C++ or Rust, such as torch or tokenizers, returns while the interpreter ends: Python
+# then unwinds the stack of the thread, which these languages do not allow. Nothing tells such a
+# thread from one that waits for a socket and is harmless. The wait is limited because a thread in
+# the caller's code may never return.
 _PATIENCE = 10.0
+
+# The threads that have not been stopped, by what they share.
+_running: Dict[_Shared, threading.Thread] = {}
 
 _Item = TypeVar('_Item')
 _Self = TypeVar('_Self', bound='Prefetcher[Any]')
@@ -77,6 +85,7 @@ class _Shared:
     """What the thread and its owner share; it does not reference the owner."""
 
     def __init__(self, maximum: int) -> None:
+        self.pid = os.getpid()
         self.changed = threading.Condition()    # protects all members below
         self.items: Deque[Any] = collections.deque()
         self.maximum = maximum
@@ -86,6 +95,14 @@ class _Shared:
 
     def is_stopped(self) -> bool:
         return self.stopped
+
+    def stop(self) -> None:
+        """Let the thread end after its current step."""
+        with self.changed:
+            self.stopped = True
+            self.items.clear()
+            self.error = None
+            self.changed.notify_all()
 
     def wait_for_room(self) -> bool:
         """Wait until an item may be prepared; return False if the thread must end instead."""
@@ -100,7 +117,7 @@ class Prefetcher(Iterator[_Item]):
 
     Any thread can take items; each item is returned once. In a child of ``os.fork()``, taking items
     raises LoaderxError. Dropping the last reference to the object closes it, and so does the end of
-    the process.
+    the process, which waits for up to 10 seconds for the current steps of all prefetchers.
 
     Parameters
     ----------
@@ -113,17 +130,18 @@ class Prefetcher(Iterator[_Item]):
     def __init__(self, make: Callable[[Callable[[], bool]], Iterator[_Item]],
                  maximum: int) -> None:
         self._shared = shared = _Shared(maximum)
-        self._pid = os.getpid()
         thread = threading.Thread(target=_work, args=(shared, make(shared.is_stopped)), daemon=True,
                                   name='loaderx.prefetch')
         thread.start()
-        self._stop = weakref.finalize(self, _stop, shared, thread, self._pid)
+        _running[shared] = thread
+        self._stop = weakref.finalize(self, _stop, shared)
+        self._stop.atexit = False    # `_stop_all` does it
 
     def __iter__(self: _Self) -> _Self:
         return self
 
     def __next__(self) -> _Item:
-        if self._pid != os.getpid():    # the lock may be held forever
+        if self._shared.pid != os.getpid():    # the lock may be held forever
             error = LoaderxError('the prefetcher belongs to the parent process: create another one '
                                  'in this process')
             error.status = 'LX_ERR_FORKED'
@@ -192,16 +210,27 @@ def _work(shared: _Shared, iterator: Iterator[Any]) -> None:
         shared.changed.notify_all()
 
 
-def _stop(shared: _Shared, thread: threading.Thread, pid: int) -> None:
-    if pid != os.getpid():
-        return    # the thread does not exist in a child of fork()
-    with shared.changed:
-        shared.stopped = True
-        shared.items.clear()
-        shared.error = None
-        shared.changed.notify_all()
+def _stop(shared: _Shared, patience: Optional[float] = None) -> None:
+    thread = _running.pop(shared, None)
+    if thread is None or shared.pid != os.getpid():
+        return    # it was stopped before, or does not exist in a child of fork()
+    shared.stop()
     if thread is not threading.current_thread():
-        thread.join(_PATIENCE)
+        thread.join(_PATIENCE if patience is None else patience)
     failure, shared.error_of_closing = shared.error_of_closing, None
     if failure is not None:
         raise failure
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Stop the threads of all prefetchers, and wait for all of them together."""
+    mine = [shared for shared in list(_running) if shared.pid == os.getpid()]
+    for shared in mine:
+        shared.stop()
+    end = time.monotonic() + _PATIENCE
+    for shared in mine:
+        try:
+            _stop(shared, max(end - time.monotonic(), 0))
+        except Exception:
+            sys.excepthook(*sys.exc_info())    # as for any error of a finalizer

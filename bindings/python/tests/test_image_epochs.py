@@ -4,6 +4,7 @@
 import json
 import struct
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -60,11 +61,11 @@ WAYS = {
 }
 
 
-def make_loader(train, way):
+def make_loader(train, way, batch_size=BATCH):
     options = dict(WAYS[way])
     if options.get('generator'):
         options['generator'] = torch.Generator().manual_seed(5)
-    return DataLoader(train, batch_size=BATCH, **options)
+    return DataLoader(train, batch_size=batch_size, **options)
 
 
 def flips(batch):
@@ -95,9 +96,10 @@ def test_each_epoch_is_augmented_differently(train, way):
     assert [epoch_of(again) for _ in range(3)] == epochs
 
 
+@pytest.mark.parametrize('size', [BATCH, 12])
 @pytest.mark.parametrize('way', WAYS)
 @pytest.mark.parametrize('stop', [(0, 3), (1, 1), (2, 7)])
-def test_a_resumed_loader_continues_with_the_same_augmentation(train, way, stop):
+def test_a_resumed_loader_continues_with_the_same_augmentation(train, way, stop, size):
     torch.manual_seed(2)
     loader = make_loader(train, way)
     for _ in range(stop[0]):
@@ -106,19 +108,92 @@ def test_a_resumed_loader_continues_with_the_same_augmentation(train, way, stop)
     for _ in range(stop[1]):
         next(iterator)
     state = json.loads(json.dumps(loader.state_dict()))
-    expected = [flips(batch) for batch in iterator]
+    expected = epoch_of(iterator)
     torch.manual_seed(77)
-    resumed = make_loader(train, way)
+    resumed = make_loader(train, way, size)
     resumed.load_state_dict(state)
-    assert [flips(batch) for batch in resumed] == expected
+    assert epoch_of(resumed) == expected
 
 
-def test_all_ways_by_threads_give_the_same_pixels(train):
+class Rows(torch.utils.data.Dataset):
+    """A user's dataset, which reads a record at a time: as a whole, or a value of each field."""
+
+    def __init__(self, records, by_field=False):
+        self.records, self.by_field = records, by_field
+
+    def __len__(self):
+        return len(self.records)
+
+    def __getitem__(self, index):
+        if self.by_field:
+            return {name: self.records[name][index] for name in ('label', 'image')}
+        return self.records[index]
+
+
+def test_all_ways_give_the_same_pixels(train):
     found = []
-    for way in 'direct', 'inline', 'threads', 'processes':
+    for way in [way for way in WAYS if 'shuffled' not in way]:
         torch.manual_seed(3)
         found.append(epoch_of(make_loader(train, way)))
+    for way in 'inline', 'threads', 'processes':
+        torch.manual_seed(3)
+        found.append(epoch_of(make_loader(Rows(train), way)))
+    torch.manual_seed(3)
+    found.append(epoch_of(DataLoader(torch.utils.data.Subset(train, range(COUNT)), BATCH,
+                                     collate_fn=collate)))
     assert found[1:] == found[:-1]
+
+
+def count_in_batches(loader):
+    """Return how many images of each batch are mirrored."""
+    return [int((batch['image'][:, 0, 0, 0] == 0).sum()) for batch in loader]
+
+
+@pytest.mark.parametrize('way', [way for way in WAYS if 'shuffled' not in way])
+def test_a_record_that_is_drawn_again_is_augmented_differently(train, way):
+    torch.manual_seed(1)
+    loader = DataLoader(train, batch_size=20, sampler=[7] * COUNT, **WAYS[way])
+    counts = count_in_batches(loader)
+    assert len(counts) == 3 and all(2 < count < 18 for count in counts), counts
+
+
+@pytest.mark.parametrize('options', [{}, {'num_workers': 1}])
+@pytest.mark.parametrize('kind', [lambda train: train, lambda train: lx.SubsetDataset(
+    train, np.arange(COUNT)), lambda train: torch.utils.data.Subset(train, range(COUNT))])
+def test_torch_augments_a_record_that_is_drawn_again_differently(train, kind, options):
+    torch.manual_seed(1)
+    dataset = kind(train)
+    if not options and not hasattr(dataset, '__getitems__'):
+        pytest.skip('the Subset of old versions of torch reads one record at a time')
+    loader = torch.utils.data.DataLoader(dataset, batch_size=20, sampler=[7] * COUNT, **options)
+    counts = count_in_batches(loader)
+    assert len(counts) == 3 and all(2 < count < 18 for count in counts), counts
+
+
+class Views(Rows):
+    """Two views of each image, as contrastive methods need them."""
+
+    def __getitem__(self, index):
+        return {'label': index, 'views': [int(self.records[index]['image'][0, 0, 0] == 0)
+                                          for _ in range(2)]}
+
+
+@pytest.mark.parametrize('options', [{}, {'num_workers': 2}])
+def test_views_of_an_image_and_those_of_other_batches_are_independent(train, options):
+    torch.manual_seed(1)
+    loader = DataLoader(Views(train), batch_size=BATCH, **options)
+    first, second = (np.concatenate(views) for views in zip(*(batch['views'] for batch in loader)))
+    views = np.stack([first, second], 1).reshape(-1)    # in the order of the reads
+    for distance in 1, 2 * BATCH, BATCH:    # of a batch: BATCH and, with all views, 2 * BATCH
+        same = (views[distance:] == views[:-distance]).mean()
+        assert 0.3 < same < 0.7, (distance, same)
+
+
+def test_fields_that_are_read_one_by_one_differ_in_each_epoch(train):
+    torch.manual_seed(1)
+    loader = DataLoader(Rows(train, by_field=True), batch_size=BATCH, num_workers=1)
+    one, other = epoch_of(loader), epoch_of(loader)
+    assert 10 < sum(one[i] != other[i] for i in one) < 50
 
 
 @pytest.mark.parametrize('way', ['direct', 'inline', 'threads', 'processes'])
@@ -138,14 +213,24 @@ def test_ranks_with_one_seed_augment_differently(train, way):
 
 
 @pytest.mark.parametrize('options', [
-    {'num_workers': 2}, {'num_workers': 1, 'persistent_workers': True}])
-def test_workers_of_torch_augment_each_epoch_differently(train, options):
+    {}, {'num_workers': 2}, {'num_workers': 1, 'persistent_workers': True}])
+def test_loaders_of_torch_augment_each_epoch_differently(train, options):
     loader = torch.utils.data.DataLoader(train, batch_size=BATCH, **options)
     one, other = epoch_of(loader), epoch_of(loader)
     assert 10 < sum(one[i] != other[i] for i in one) < 50
 
 
-class Rows(torch.utils.data.Dataset):
+def test_a_loader_of_torch_without_workers_depends_on_the_seed(train):
+    def epochs(seed):
+        """Two epochs of a new thread, which stands for a new process."""
+        torch.manual_seed(seed)
+        loader = torch.utils.data.DataLoader(train, batch_size=BATCH)
+        with ThreadPoolExecutor(1) as thread:
+            return [thread.submit(epoch_of, loader).result() for _ in range(2)]
+    assert epochs(1) == epochs(1) != epochs(2)
+
+
+class Draws(torch.utils.data.Dataset):
     """Items that are random numbers, drawn after a record was read."""
 
     def __init__(self, records):
@@ -156,13 +241,16 @@ class Rows(torch.utils.data.Dataset):
 
     def __getitem__(self, index):
         assert self.records[index] is not None
+        if hasattr(self.records, '__getitems__'):
+            assert self.records.__getitems__([index])
         return torch.rand(1)
 
 
-def test_reading_in_a_worker_of_torch_draws_no_number_of_torch(train):
+@pytest.mark.parametrize('workers', [0, 1])
+def test_reading_in_a_loader_of_torch_draws_no_number_of_torch(train, workers):
     def numbers(records):
         torch.manual_seed(1)
-        return list(torch.utils.data.DataLoader(Rows(records), num_workers=1))
+        return list(torch.utils.data.DataLoader(Draws(records), num_workers=workers))
     assert numbers(train) == numbers(lx.SubsetDataset(train, [3] * 6)) == numbers(range(6))
 
 

@@ -186,6 +186,33 @@ def test_torch_loaders(scenes, options):
             check(record)
 
 
+class Columns:
+    """A dataset of a caller that reads one field after the other."""
+
+    def __init__(self, dataset):
+        self.dataset = dataset
+
+    def __len__(self):
+        return len(self.dataset)
+
+    def __getitem__(self, index):
+        return [self.dataset[name][index] for name in ('label', 'image', 'boxes')]
+
+
+@pytest.mark.parametrize('own, workers', [(False, 0), (True, 1)])
+def test_images_and_targets_are_read_together(scenes, own, workers):
+    """In a DataLoader, reads one after the other would make different random choices."""
+    torch = pytest.importorskip('torch')
+    import loaderx.torch
+
+    columns = Columns(make(scenes))
+    assert len(columns[4]) == 3    # no DataLoader: the same choices in each read
+    loader = torch.utils.data.DataLoader if own else loaderx.torch.DataLoader
+    with pytest.raises(ValueError, match=r'read together.*: read dataset\[.\] instead of '
+                       r"dataset\['image'\]\[.\]"):
+        next(iter(loader(columns, batch_size=2, collate_fn=list, num_workers=workers)))
+
+
 def test_masks_and_points_are_collated(tmp_path):
     pytest.importorskip('torch')
     import loaderx.torch

@@ -330,8 +330,50 @@ def test_the_end_of_the_process_closes_the_generator():
     """, silent=True) == 'closed\n'
 
 
+def test_the_end_of_the_process_waits_once_for_all_that_are_blocked():
+    assert run_script("""
+    import atexit, threading
+    from loaderx import prefetching
+
+    def blocked():
+        try:
+            yield 1
+            waiting.release()
+            time.sleep(30)
+        finally:
+            print('closed')    # if the process waits for too long
+
+    def failing():
+        try:
+            while True:
+                yield 1
+        finally:
+            raise RuntimeError('of the last step')
+
+    waiting = threading.Semaphore(0)
+    prefetching._PATIENCE = 1
+    atexit.unregister(prefetching._stop_all)
+    @atexit.register
+    def measure():
+        begun = time.monotonic()
+        prefetching._stop_all()
+        assert 0.9 < time.monotonic() - begun < 1.9
+        for one in items:
+            one.close()    # does not wait again
+        print('ended in time', flush=True)
+
+    sys.excepthook = lambda kind, error, traceback: print(error)
+    items = [lx.prefetch(make(), 1) for make in [blocked] * 3 + [failing] * 2]
+    assert [next(one) for one in items] == [1] * 5
+    for _ in range(3):
+        waiting.acquire()
+    """, silent=True) == 'of the last step\nof the last step\nended in time\n'
+
+
 def test_a_child_of_fork_gets_an_error():
     run_script("""
+    from loaderx import prefetching
+
     def slow():
         while True:
             yield 1
@@ -346,6 +388,7 @@ def test_a_child_of_fork_gets_an_error():
         except lx.LoaderxError as error:
             ok = error.status == 'LX_ERR_FORKED' and 'prefetcher' in str(error)
         items.close()
+        prefetching._stop_all()
         del items
         os._exit(not ok)
     assert os.waitpid(child, 0)[1] == 0

@@ -20,6 +20,7 @@ from torch.utils.data import get_worker_info
 
 import loaderx as lx
 import loaderx.torch as lt
+from processes import run_script
 from torch_cases import through_json
 from torch_loaders import Case, Pairs, Stream, make_dataset, outcome, same
 
@@ -354,3 +355,24 @@ def test_persistent_workers_continue():
     second = make()
     second.load_state_dict(through_json(first.state_dict()))
     assert same([[*head, *second], list(second)], expected[1:])
+
+
+def test_a_forked_process_leaves_abandoned_workers_alone():
+    run_script("""
+    from loaderx.torch import DataLoader
+
+    gc.disable()
+    loader = DataLoader(range(40), batch_size=2, num_workers=2)
+    for _ in range(3):
+        batches = iter(loader)
+        next(batches)
+        cycle = [batches]
+        cycle.append(cycle)
+        del batches, cycle    # garbage that is not collected yet
+        child = os.fork()
+        if child == 0:
+            gc.collect()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    gc.collect()
+    """, silent=True)

@@ -11,8 +11,9 @@ import numpy as np
 from .._check import natural
 from .._images import Transform
 from ..sources.concat import Parted, readable
+from ..sources.places import in_data_loader
 from ..sources.records import Records
-from ..sources.source import core_of
+from ..sources.source import core_of, located
 from .effects import RandomErasing
 from .steps import Step
 from .targets import Target
@@ -60,11 +61,17 @@ class ImageDataset(Parted):
 
     In a DataLoader of `loaderx.torch`, the number that torch draws for each pass is the epoch,
     changed by the rank of a DistributedSampler: each pass and each rank makes other choices, and a
-    resumed pass the same.
+    resumed pass the same. A `collate_fn`, or a dataset of your own that reads one record of this
+    dataset for each of its own, gets the same pixels.
 
     In torch's own DataLoader, and where an iterable dataset reads records, there is no such number.
-    In workers, each read is an epoch of its own, which depends on the seed of the worker; such a
-    pass cannot be resumed. Without workers, records are read as in epoch 0, in each pass.
+    In workers, each read is an epoch of its own, which depends on the seed of the worker. Without
+    workers, each batch is one, which depends on the seed of torch. Such a pass cannot be resumed.
+
+    Without workers, torch's own DataLoader does not show that it reads if it reads one record at a
+    time, for a dataset of your own or with ``batch_size=None``. These records, and those that an
+    iterable dataset reads without workers, are changed as in epoch 0, in each pass. Use workers or,
+    for a dataset that is not iterable, the DataLoader of `loaderx.torch`.
 
     Parameters
     ----------
@@ -136,7 +143,7 @@ class ImageDataset(Parted):
                  targets: Optional[Mapping[str, Target]] = None) -> None:
         if mode not in ('RGB', 'L'):
             raise ValueError(f"mode must be 'RGB' or 'L', not {mode!r}")
-        self.dataset, self._steps = dataset, _checked(steps)
+        self.dataset, self._located, self._steps = dataset, located(dataset), _checked(steps)
         self._more: Dict[str, Any] = {'field': field, 'seed': natural('seed', seed), 'mode': mode,
                                       'dtype': dtype, 'layout': layout,
                                       'targets': _checked_targets(targets)}
@@ -151,9 +158,18 @@ class ImageDataset(Parted):
         self._source = transform.apply(core, field)
         self._nameless = False
 
+    def _get(self, name: str, key: Any) -> Any:
+        targets = self._more['targets']
+        if targets and (name in targets or name == self._more['field']) and in_data_loader():
+            raise ValueError(
+                f'in a DataLoader, the image and its targets must be read together, because each '
+                f'read makes other random choices: read dataset[{key!r}] instead of '
+                f'dataset[{name!r}][{key!r}]')
+        return super()._get(name, key)
+
     def _parts_of(self, places: Any) -> Iterable[Tuple[Any, Any, Any]]:
         if self._part is None:
-            self._part = readable(self.dataset)
+            self._part = readable(self._located)
         yield self._part, np.arange(len(places)), places
 
     def _sizes(self, name: str, key: Any) -> Any:
@@ -166,7 +182,7 @@ class ImageDataset(Parted):
         return np.where(present, made, -1)
 
     def _recipe(self) -> Any:
-        return functools.partial(type(self), **self._more), (self.dataset, self._steps)
+        return functools.partial(type(self), **self._more), (self._located, self._steps)
 
     def __repr__(self) -> str:
         return f'ImageDataset({self.dataset!r}, {list(self._steps)!r})'

@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 import numpy as np
 
 from .. import _core
+from .._paths import absolute
 from ..sources.records import SourceRecords
 
 __all__ = ['ImageFolder']
@@ -97,6 +98,7 @@ class ImageFolder(SourceRecords):
 
     def __init__(self, root: Any) -> None:
         self.root = os.fsdecode(root)
+        self._path = absolute(root)
         self.classes: List[str] = sorted(entry.name for entry in os.scandir(self.root)
                                          if entry.is_dir())
         if not self.classes:
@@ -122,7 +124,7 @@ class ImageFolder(SourceRecords):
         return [label for _, label in self.samples]
 
     def _recipe(self) -> Any:
-        return ImageFolder, (self.root,)
+        return ImageFolder, (self._path,)
 
     def __repr__(self) -> str:
         return f'ImageFolder({self.root!r})'

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from .._paths import absolute
 from .._tables import is_tensor, to_array
 from .records import Concatenable, positions_of
 from .compared import ComparedByValue
@@ -41,7 +42,7 @@ class NPDataset(ComparedByValue, Concatenable):
     def __init__(self, array: Any) -> None:
         self._path: Optional[str] = None
         if isinstance(array, (str, bytes, os.PathLike)):
-            self._path = os.path.abspath(os.fsdecode(array))
+            self._path = absolute(array)
             array = np.load(self._path, mmap_mode='r', allow_pickle=False)
         array = to_array(array, 'array') if is_tensor(array) else array
         if not isinstance(array, np.ndarray):

@@ -13,7 +13,7 @@ from .. import _core
 from .._tables import to_array
 from .dataset import Dataset
 from .records import Concatenable, Records
-from .source import core_of
+from .source import core_of, located
 
 __all__ = ['ConcatDataset', 'Parted', 'SubsetDataset', 'readable']
 
@@ -79,6 +79,7 @@ class ConcatDataset(Parted):
         self.datasets = tuple(map(_kept, datasets))
         if not self.datasets:
             raise ValueError('datasets is empty: pass at least one dataset')
+        self._located = tuple(map(located, self.datasets))
         made = [core_of(one, f'datasets[{place}]') for place, one in enumerate(self.datasets)]
         self._source = _core.source_concat(tuple(core for core, _ in made))
         self._ends = list(itertools.accumulate(core.length for core, _ in made))
@@ -86,7 +87,7 @@ class ConcatDataset(Parted):
 
     def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
         if self._parts is None:
-            self._parts = [readable(one) for one in self.datasets]
+            self._parts = [readable(one) for one in self._located]
         numbers = np.searchsorted(self._ends, places, 'right')
         for number in np.unique(numbers).tolist():
             chosen = np.flatnonzero(numbers == number)
@@ -94,7 +95,7 @@ class ConcatDataset(Parted):
             yield self._parts[number], chosen, places[chosen] - first
 
     def _recipe(self) -> Any:
-        return ConcatDataset, (self.datasets,)
+        return ConcatDataset, (self._located,)
 
     def __repr__(self) -> str:
         return f'ConcatDataset({list(self.datasets)!r})'
@@ -127,6 +128,7 @@ class SubsetDataset(Parted):
 
     def __init__(self, dataset: Any, indices: Any) -> None:
         self.dataset = _kept(dataset)
+        self._located = located(self.dataset)
         core, self._nameless = core_of(self.dataset, 'dataset')
         indices = to_array(indices, 'indices')
         self._source = _core.source_subset(core, indices)
@@ -134,13 +136,13 @@ class SubsetDataset(Parted):
 
     def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
         if self._part is None:
-            length = core_of(self.dataset, 'dataset')[0].length
-            self._part = readable(self.dataset), np.arange(length)[self._indices]
+            length = core_of(self._located, 'dataset')[0].length
+            self._part = readable(self._located), np.arange(length)[self._indices]
         part, indices = self._part
         yield part, np.arange(len(places)), indices[places]
 
     def _recipe(self) -> Any:
-        return SubsetDataset, (self.dataset, self._indices)
+        return SubsetDataset, (self._located, self._indices)
 
     def __repr__(self) -> str:
         return f'SubsetDataset({self.dataset!r}, {len(self)} indices)'

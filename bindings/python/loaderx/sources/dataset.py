@@ -11,6 +11,7 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, KeysView, List, Lit
 
 from .. import _core
 from .._check import boolean
+from .._paths import absolute
 from .._progress import Progress, reporting
 from ..errors import CorruptError
 from ..executor import Executor
@@ -115,7 +116,7 @@ class Dataset(Stored, _core.Dataset):
                  access: Access = 'auto', executor: Optional[Executor] = None,
                  length: Optional[int] = None) -> None:
         self._fields = MappingProxyType(Field._from_descriptions(self._describe()))
-        self._opened = os.path.abspath(os.fsdecode(path)), {
+        self._opened = absolute(path), {
             'verify': verify, 'durable': durable, 'live': live, 'on_damage': on_damage,
             'access': access, 'length': length}
 

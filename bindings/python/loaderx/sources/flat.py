@@ -10,6 +10,7 @@ from typing import Any, Dict
 import numpy as np
 
 from .. import _core
+from .._paths import absolute
 from .._types import find_dtype
 from .records import Records
 
@@ -56,7 +57,7 @@ class FlatDataset(Records):
         extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
         self._source = _core.source_flat(path, (name, parsed.name, extents, 'raw'), offset)
         self._nameless = name == 'data'
-        self._arguments = (path, parsed, extents)
+        self._arguments = (absolute(path), parsed, extents)
         self._more: Dict[str, Any] = {'offset': offset, 'name': name}
         self.path = os.fsdecode(path)
 

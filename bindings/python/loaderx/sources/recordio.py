@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _core
 from .._check import natural
+from .._paths import absolute
 from .._progress import Progress, reporting
 from .records import SourceRecords
 
@@ -78,6 +79,8 @@ class RecordIODataset(SourceRecords):
                 error.strerror = (f'{error.strerror}; `loaderx recordio index {self.path}` makes '
                                   'an index, and index=False reads the file to do without')
             raise
+        # The same files in any working directory, for pickling.
+        self._located = absolute(path), self._index and absolute(self._index)
         self._nameless = label_width == 0
 
     def _open(self, progress: Progress) -> _core.Source:
@@ -87,7 +90,7 @@ class RecordIODataset(SourceRecords):
             return _core.source_recordio(self.path, None, self._label_width, report)
 
     def _recipe(self) -> Any:
-        return _open, (self.path, self._index, self._label_width)
+        return _open, (*self._located, self._label_width)
 
     def __repr__(self) -> str:
         return f'RecordIODataset({self.path!r}, label_width={self._label_width})'

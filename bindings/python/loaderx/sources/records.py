@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import operator
 import sys
-import threading
-from typing import (Any, Callable, ClassVar, Dict, Iterable, Iterator, KeysView, List, Mapping,
+from typing import (Any, Callable, ClassVar, Dict, Iterable, KeysView, List, Mapping,
                     Optional, Sequence, Tuple, Type, cast)
 
 import numpy as np
@@ -18,11 +16,12 @@ from .._tables import is_tensor, to_array
 from .._types import varies
 from ..field import Field
 from .column import Column
+from .places import place_of_next, reading_a_batch
 from .preview import preview
 from .where import Condition, find_records
 
-__all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field', 'mixed',
-           'positions_of', 'reading_at', 'records_of', 'resolved', 'selects_several', 'with_none']
+__all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field',
+           'positions_of', 'records_of', 'resolved', 'selects_several', 'with_none']
 
 _Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
 
@@ -90,7 +89,8 @@ def _overrides_getitem(dataset: Concatenable) -> bool:
 
 def _read_one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
     """Return several records, each read by `__getitem__`."""
-    return [self[index] for index in indices]
+    with reading_a_batch():
+        return [self[index] for index in indices]
 
 
 # Attributes that are not pickled, because unpickling creates them again.
@@ -167,14 +167,25 @@ class Records(Concatenable):
         """Read columns; `lacking` is that of ``_core.Source.gather``."""
         varying = {name for name, kind, shape in self._source.columns if varies(kind, shape)}
         if not varying:
-            return self._source.gather(indices, names, lacking, _epoch())
+            return self._source.gather(indices, names, lacking, self._place(indices))
         names = tuple(self.fields) if names is None else names
         dense = tuple(name for name in names if name not in varying)
-        epoch = _epoch()    # the same for all fields
-        columns = self._source.gather(indices, dense, lacking, epoch)
+        place = self._place(indices)    # the same for all fields
+        columns = self._source.gather(indices, dense, lacking, place)
         places = self._places(indices)
-        return {name: self._get_varying(name, places, epoch) if name in varying else columns[name]
+        return {name: self._get_varying(name, places, place) if name in varying else columns[name]
                 for name in names}
+
+    def _place(self, key: Any) -> Any:
+        """Return the place of the records that a key selects, and that are read next."""
+        return place_of_next(lambda: self._count(key))
+
+    def _count(self, key: Any) -> int:
+        """Return the number of records that a key selects."""
+        if isinstance(key, slice):
+            return len(range(*key.indices(len(self))))
+        selected = np.asarray(to_array(key, 'index'))
+        return int(selected.sum()) if selected.dtype == bool else len(selected)
 
     def where(self, condition: Condition) -> Any:
         """Return the records that meet a condition as a `SubsetDataset`; see `Dataset.where`.
@@ -213,7 +224,8 @@ class Records(Concatenable):
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Return several records at once, for torch's DataLoader."""
-        return self._read_together(indices)
+        with reading_a_batch():
+            return self._read_together(indices)
 
     def _read_together(self, indices: Sequence[int]) -> List[Any]:
         positions = positions_of(indices)
@@ -250,18 +262,20 @@ class Records(Concatenable):
             if field.varies:
                 return self._get_varying(name, place)[0]
             lacking: Dict[str, Any] = {}
-            values = self._source.gather(place, (name,), lacking)[name]
+            values = self._source.gather(place, (name,), lacking, self._place(place))[name]
             return None if name in lacking and not lacking[name][0] else values[0]
         if not field.varies:
-            return self._source.gather(key, (name,), None)[name]
+            return self._source.gather(key, (name,), None, self._place(key))[name]
         return self._get_varying(name, self._places(key))
 
-    def _get_varying(self, name: str, places: _Places, epoch: int = 0) -> List[Any]:
-        """Return values that vary in length; ragged arrays may depend on their places."""
+    def _get_varying(self, name: str, places: _Places, place: Any = None) -> List[Any]:
+        """Return values that vary in length; ragged arrays may depend on their place in an
+        order."""
         field = self.fields[name]
         if field.shape:    # of ragged arrays, not byte strings
+            place = self._place(places) if place is None else place
             arrays = [np.frombuffer(value, cast(Any, field.dtype)).reshape(-1, *field.shape[1:])
-                      for value in self._source.gather_bytes(places, name, epoch)]
+                      for value in self._source.gather_bytes(places, name, place)]
             return with_none([array.copy() for array in arrays], self._present(name, places))
         values: List[Any] = [None] * len(places)
         for part, chosen, inner in self._parts_of(places):
@@ -289,51 +303,13 @@ class Records(Concatenable):
 class SourceRecords(Records):
     """A dataset whose library source reads values that vary in length, too."""
 
-    def _get_varying(self, name: str, places: Any, epoch: int = 0) -> List[Any]:
+    def _get_varying(self, name: str, places: Any, place: Any = None) -> List[Any]:
         return self._source.gather_bytes(places, name)
 
     def _sizes(self, name: str, key: Any) -> Any:
         if not self.fields[name].varies:
             return super()._sizes(name, key)
         return np.diff(self._source.get_offsets(self._places(key), name).astype(np.int64))
-
-
-# The attributes of a thread: the `epoch`, while a DataLoader of loaderx.torch reads in it, and the
-# number of `reads` in a worker of torch.
-_reading = threading.local()
-
-
-def mixed(first: int, second: int) -> int:
-    """Return an epoch that depends on both numbers: pairs of small ones give different epochs."""
-    return (first * 0x9e3779b97f4a7c15 + second) % 2**64
-
-
-@contextlib.contextmanager
-def reading_at(epoch: int) -> Iterator[None]:
-    """Let random choices of the records that this thread reads depend on `epoch`."""
-    before = getattr(_reading, 'epoch', None)    # of a DataLoader whose dataset reads from this one
-    _reading.epoch = epoch
-    try:
-        yield
-    finally:
-        _reading.epoch = before
-
-
-def _epoch() -> int:
-    """Return the epoch on which random choices depend.
-
-    A worker of torch's own DataLoader has no epochs: it gets another number for each read. No
-    random number of torch is drawn for it, so that those of the caller's code stay the same.
-    """
-    epoch: Optional[int] = getattr(_reading, 'epoch', None)
-    if epoch is not None:
-        return epoch
-    torch = sys.modules.get('torch.utils.data')
-    worker = None if torch is None else torch.get_worker_info()
-    if worker is None:
-        return 0
-    _reading.reads = getattr(_reading, 'reads', 0) + 1
-    return mixed(_reading.reads, worker.seed)
 
 
 def _remake(kind: Type[Records], recipe: Any, attributes: Mapping[str, Any]) -> Records:

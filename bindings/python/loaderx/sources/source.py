@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import _core
+from .._paths import absolute
 from .._tables import find_columns, is_tensor, kind_of, to_array
 from .._types import array_type
 from .arrays import NPDataset
@@ -16,7 +17,7 @@ from .column import Column
 from .dataset import Dataset
 from .records import BatchReadable, Records
 
-__all__ = ['as_source', 'core_of', 'describe', 'zip_sources']
+__all__ = ['as_source', 'core_of', 'describe', 'located', 'zip_sources']
 
 # The column names of a pair of arrays, as in DataLoader.
 PLACES = ('data', 'label')
@@ -99,6 +100,20 @@ def describe(source: Any) -> str:
     if isinstance(source, np.ndarray) or is_tensor(source):
         return f'{type(source).__name__} {dtype}{list(shape or ())}'
     return repr(source) if isinstance(source, BatchReadable) else f'a {type(source).__name__}'
+
+
+def located(source: Any) -> Any:
+    """Return a source with absolute paths, which is the same one in any working directory."""
+    if isinstance(source, Mapping):
+        return {name: _with_absolute_path(one) for name, one in source.items()}
+    if isinstance(source, (tuple, list)):
+        made = map(_with_absolute_path, source)
+        return list(made) if isinstance(source, list) else tuple(made)
+    return _with_absolute_path(source)
+
+
+def _with_absolute_path(source: Any) -> Any:
+    return absolute(source) if isinstance(source, (str, bytes, os.PathLike)) else source
 
 
 def zip_sources(

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._check import UINT64_MAX, boolean, integer, natural
+from .._paths import absolute
 from ..errors import LoaderxError
 from .column import Column
 from .dataset import Dataset
@@ -122,6 +123,8 @@ class Tokens(ComparedByValue):
         if raw and dtype is None:
             raise ValueError('raw=True requires dtype')
         opened = tuple(_open(path, name, field, raw) for path in self._paths)
+        self._opened = tuple(one if isinstance(one, Column) else absolute(one)
+                             for one in self._paths)
         self._core = opened[0] if len(opened) == 1 else _core.tokens_concat(opened)
         self._ends = np.cumsum([one.length for one in opened])
 
@@ -132,7 +135,7 @@ class Tokens(ComparedByValue):
 
     def __reduce__(self) -> Any:
         expected = len(self), len(self.documents)
-        return _reopen, (self._paths, self._dtype, self._field, expected, self._raw)
+        return _reopen, (self._opened, self._dtype, self._field, expected, self._raw)
 
     def __len__(self) -> int:
         return self._core.length

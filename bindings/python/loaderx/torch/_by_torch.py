@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import os
+import weakref
 from typing import Any, Dict, List
 from typing import Iterator as Iterating
 
@@ -22,8 +23,12 @@ __all__ = ['ByTorch']
 _OPTIONS = ('num_workers', 'pin_memory', 'timeout', 'multiprocessing_context', 'prefetch_factor',
             'persistent_workers', 'pin_memory_device', 'in_order')
 
-# torch's iterators that a forked process must not delete: they would end the parent's workers.
-_kept: List[Any] = []
+# torch's iterators. A forked process must not delete those of its parent, not even if they are
+# garbage already: they would try to end the parent's workers. It keeps them in the second list.
+_iterators: weakref.WeakSet[Any] = weakref.WeakSet()
+_kept: List[List[Any]] = []
+
+os.register_at_fork(before=lambda: _kept.append(list(_iterators)), after_in_parent=_kept.pop)
 
 
 class _Loader(data.DataLoader):
@@ -70,7 +75,6 @@ class ByTorch(Iterator):
     """
 
     def __init__(self, loader: Any) -> None:
-        self._pid = os.getpid()
         super().__init__(loader)
         self._iterable = loader._is_iterable()
         self._stateful = is_stateful(loader.dataset)
@@ -96,11 +100,6 @@ class ByTorch(Iterator):
             dataset.load_state_dict(copy.deepcopy(self._resumed_datasets[0]))
         return Remote(dataset, make, self._resumed_datasets, self._reports)
 
-    def __del__(self) -> None:
-        """End the workers, unless this process is a fork of the process that started them."""
-        if self._pid != os.getpid():
-            _kept.append(self.__dict__)
-
     def _reset(self, loader: Any) -> None:
         super()._reset(loader)
         self._begin_pass(0)
@@ -114,6 +113,7 @@ class ByTorch(Iterator):
         self._ends: List[Any] = [None] * count
         self._tasks.begin(self._indices, progress, reports)
         self._batches = iter(self._loader)
+        _iterators.add(self._batches)
         if not count:
             self._track_inline()
             return

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
@@ -14,9 +15,10 @@ from .. import _core
 from .._tables import is_frame
 from .._tensors import to_tensor
 from .._types import varies
-from ..sources.records import Records, mixed, reading_at, resolved
 from ..sources import Dataset, NPDataset
-from ..sources.source import as_source, core_of, describe
+from ..sources.places import reading_at
+from ..sources.records import Records, resolved
+from ..sources.source import as_source, core_of, describe, located
 from ._collate import default_collate
 from ._token_stream import TokenStream
 
@@ -43,12 +45,12 @@ class Together(Records):
     """A table, or datasets of equal length that are read side by side, as a `Loader` reads them."""
 
     def __init__(self, datasets: Any) -> None:
-        self.datasets = datasets
+        self.datasets, self._located = datasets, located(datasets)
         self._source = as_source(datasets, 'dataset')
         self._nameless = False
 
     def _recipe(self) -> Any:
-        return Together, (self.datasets,)
+        return Together, (self._located,)
 
     def __repr__(self) -> str:
         return describe(self.datasets)
@@ -155,9 +157,7 @@ class Listed:
         """Return the records at a list of indices, or the record at one index."""
         if place is None:
             return self._read(index)
-        # The records of a batch are read by their indices, in any order, so that both numbers of
-        # the place become the epoch.
-        with reading_at(mixed(*place)):
+        with reading_at(*place, operator.length_hint(index, 1)):
             return self._read(index)
 
     def _read(self, index: Any) -> Any:

@@ -13,7 +13,6 @@ from torch.utils.data import _utils
 from .._pinning import pins
 from .._states import VERSION, check, checksum, differs, is_same, number
 from ..errors import CorruptError
-from ..sources.records import mixed
 from ._batches import BatchSampler
 from ._fetchers import Place
 from ._iterations import Stateful
@@ -42,6 +41,8 @@ class Progress:
         if self.iteration is not None and getattr(self.iteration, 'origin', None) is not None:
             # Copied before the seed is drawn, because drawing it may advance the same generator.
             self.iteration.origin = sampler._copy_of(self.iteration)
+        # The number of indices before the loaded state, whose batches may have had another size.
+        self._first = sampler._current.returned if isinstance(sampler, BatchSampler) else None
         self.streams: Any = None    # each worker's position in an iterable dataset
         self.datasets: Any = None   # each worker's state of a map-style dataset that has states
         self.stays = False          # persistent workers begin the next pass
@@ -62,13 +63,14 @@ class Progress:
         """
         rank = getattr(getattr(self.sampler, 'sampler', self.sampler), 'rank', 0)
         rank = rank if isinstance(rank, int) else 0    # another sampler's attribute
-        return mixed(rank, self.seed + self.passes)
+        return (self.seed + self.passes + rank * 0x9e3779b97f4a7c15) % 2**64
 
     def place_of(self, number: int) -> Place:
         """Return the place of the batch that this iterator requests after `number` others."""
         size = getattr(self.sampler, 'batch_size', None)
         size = size if isinstance(size, int) else 2**32    # batches differ in size
-        return self.epoch, (self._before + number) * size % 2**64
+        first = self._before * size if self._first is None else self._first
+        return self.epoch, (first + number * size) % 2**64
 
     def look(self) -> Any:
         """Copy the current position of the sampler."""
