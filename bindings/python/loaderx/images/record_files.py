@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List
+from typing import Any, List, Union
 
 import numpy as np
 
@@ -22,35 +22,44 @@ _HEADER_BYTES = 24    # of MXNet's header, before the labels
 def open_records(path_imgrec: Any, path_imgidx: Any, label_width: int) -> Any:
     """Return a dataset of the records, in the order of the files.
 
-    With a `label_width` of 0, the labels of a record do not matter, but all records must have as
-    many as the first one.
+    Where no indexes are given, a file that has none beside it is read to find its records. With a
+    `label_width` of 0, the labels of a record do not matter, but all records must have as many as
+    the first one.
     """
     paths = list_files(path_imgrec)
-    indexes: List[Any] = list_files(path_imgidx, '.idx') if path_imgidx else [
-        os.path.splitext(path)[0] + '.idx' for path in paths]
+    indexes: List[Any] = (list_files(path_imgidx, '.idx') if path_imgidx
+                          else [_index_of(path) for path in paths])
     if not paths or len(indexes) != len(paths):
         raise ValueError(f'path_imgrec has {len(paths)} files, and path_imgidx has {len(indexes)}')
     parts = [_open_file(path, index, label_width) for path, index in zip(paths, indexes)]
     return parts[0] if len(parts) == 1 else ConcatDataset(parts)
 
 
+def _index_of(path: Any) -> Union[str, bool]:
+    """Return the index beside a file; False if there is none."""
+    index = os.path.splitext(os.fsdecode(path))[0] + '.idx'
+    return index if os.path.exists(index) else False
+
+
 def _open_file(path: Any, index: Any, label_width: int) -> Any:
-    try:
+    records = RecordIODataset(path, index, label_width=label_width or _count_labels(path))
+    if index is not False:
         offsets = np.array([offset for _, offset in _core.recordio_index(index)], np.int64)
-    except FileNotFoundError as error:
-        error.strerror = (f'{error.strerror}; the index of {path} is needed: make it with '
-                          f'`loaderx recordio index {path}`')
-        raise
-    if label_width == 0 and len(offsets):
-        record = RecordIODataset(path, index, label_width=0)[0]
-        label_width = int.from_bytes(record[:4], 'little')
-        if _HEADER_BYTES + 4 * label_width > len(record):
-            raise ValueError(f"{path}: MXNet's header of record 0 says that {label_width} labels "
-                             f'follow, but the record has only {len(record)} bytes')
-    records = RecordIODataset(path, index, label_width=label_width or 1)
-    if (np.diff(offsets) < 0).any():
-        return SubsetDataset(records, np.argsort(offsets, kind='stable'))
+        if (np.diff(offsets) < 0).any():
+            return SubsetDataset(records, np.argsort(offsets, kind='stable'))
     return records
+
+
+def _count_labels(path: Any) -> int:
+    """Return the number of labels of the first record."""
+    record = _core.RecordioReader(path, False).read()
+    if record is None:
+        return 1
+    labels = int.from_bytes(record[:4], 'little')
+    if _HEADER_BYTES + 4 * labels > len(record):
+        raise ValueError(f"{path}: MXNet's header of record 0 says that {labels} labels follow, but "
+                         f'the record has only {len(record)} bytes')
+    return labels or 1
 
 
 def open_part(records: Any, part_index: int, num_parts: int) -> Any:

@@ -76,7 +76,8 @@ class ImageRecordIter:
         indexes.
     path_imgidx : path or sequence of paths, optional
         Their indexes, which `loaderx recordio index` makes; by default, the files with the suffix
-        ``.idx``. An index is always needed, and all records can be shuffled.
+        ``.idx``. A file without one is read to find its records, which takes as long as reading it
+        once. All records can be shuffled.
     path_imglist : path, optional
         A list of lines with an id, labels and a path, whose labels replace those in the records.
         The id is that in the header of a record.
