@@ -56,17 +56,20 @@ def test_signal(loaderx, folder, many):
 @pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
 def test_images_made_before_a_signal_are_kept(loaderx, folder):
     """The first 5 are small; the others of their block take seconds."""
-    for number in range(16):
+    for number in range(45):
         (folder / f'{number}.png').write_bytes(png(number, *([9, 9] if number < 5 else [800, 700])))
-    (folder / 'a.lst').write_text(''.join(f'{i}\t0\t{i}.png\n' for i in range(16)))
+    (folder / 'a.lst').write_text(''.join(f'{i}\t0\t{i}.png\n' for i in range(45)))
     pack = ['pack', 'a.lst', 'a.rec', '--encoding', 'webp-lossless', '--threads', 1]
     running = loaderx.start(*pack)
-    time.sleep(1)
+    while not list(folder.glob('a.rec.pack-*')):
+        assert running.poll() is None
+        time.sleep(.001)
+    time.sleep(.3)
     running.send_signal(signal.SIGINT)
     printed = running.communicate(timeout=60)[1]
     assert b'stopped by signal: Interrupt; continue with --resume' in printed
     assert loaderx.json(*pack, '--resume')['resumed'] >= 5
-    assert len(read(folder / 'a.rec')) == 16
+    assert len(read(folder / 'a.rec')) == 45
 
 
 def test_another_list_is_not_continued(loaderx, folder, many):

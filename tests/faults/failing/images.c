@@ -199,6 +199,7 @@ static void subtract_mean(struct run *run)
     static const float factor[] = {2, 2, 2};
     const uint64_t index = 1;
     float mean[12], tensor[12];
+    const lx_target targets[COLUMNS] = {[COLUMNS - 1] = {tensor, sizeof tensor}};
     lx_source *part = open_images(run), *source = NULL;
     lx_image_transform *made = NULL;
     lx_error *error = &run->error;
@@ -211,7 +212,7 @@ static void subtract_mean(struct run *run)
         TRY(run, lx_image_transform_set_mean_image(made, 3, 2, 2, mean, error)) &&
         TRY(run, lx_image_transform_set_exposure(made, 0.001, 0.001, error)) &&
         TRY(run, lx_source_new_images(part, "image", made, &source, error)) &&
-        TRY(run, lx_source_fill(source, &index, 1, &(lx_target){tensor, sizeof tensor}, error)))
+        TRY(run, lx_source_fill(source, &index, 1, targets, error)))
         for (int i = 0; i < 12; i++)
             if (tensor[i] < 201 || tensor[i] > 203)
                 run_fail(run, "element %d is %g", i, (double)tensor[i]);
