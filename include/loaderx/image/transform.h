@@ -397,7 +397,8 @@ LX_API lx_status lx_image_transform_set_scaled_tensor(lx_image_transform *transf
 /**
  * Subtracts an image instead of three numbers, as lx_image_tensorizer_new_mean_image() describes.
  * The dtype, the layout and the factors are those of lx_image_transform_set_scaled_tensor(), which
- * must be called before, and which removes the mean image.
+ * must be called before, and which removes the mean image. If the steps mirror an image, its mean
+ * image is mirrored too, wherever that step is.
  *
  * A saved state of a loader includes a checksum of the mean image.
  *
