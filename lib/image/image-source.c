@@ -81,14 +81,19 @@ static lx_status make_tensor(const images *self, lx__picture *picture, const uin
                              value image, void *out, lx_error *error)
 {
     lx__exposure exposure;
-    bool exposed = lx__transform_expose(&self->transform, key, &exposure);
+    lx__conversion conversion = {.exposure = NULL};
     picture->content = out != NULL ? LX__PICTURE_COLORS : LX__PICTURE_OUTLINE;
     lx_status status = lx__picture_open(picture, image.bytes, image.size, error);
     if (status == LX_OK)
         status = lx__transform_run(&self->transform, key, picture, error);
-    if (status == LX_OK && out != NULL)
-        status = lx__tensorizer_convert(self->tensorizer, &picture->pixels, picture->mirrored,
-                                        exposed ? &exposure : NULL, out, self->size, error);
+    if (status != LX_OK || out == NULL)
+        return status;
+    conversion.mirror = picture->mirrored;
+    conversion.mirror_mean = picture->flipped;
+    if (lx__transform_expose(&self->transform, key, &exposure))
+        conversion.exposure = &exposure;
+    status = lx__tensorizer_convert(self->tensorizer, &picture->pixels, &conversion, out,
+                                    self->size, error);
     for (size_t i = 0; status == LX_OK && i < picture->erasure_count; i++)
         lx__tensorizer_fill(self->tensorizer, picture->width, picture->height,
                             &picture->erasures[i].part, picture->erasures[i].values, out);

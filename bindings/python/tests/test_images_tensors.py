@@ -55,6 +55,20 @@ def test_a_mean_image_is_subtracted_before_the_flip(pictures, layout, scale):
         np.testing.assert_array_equal(got, right[:, :, ::-1] if flip else right)
 
 
+# Steps after a flip may mirror the pixels before they become a tensor.
+@pytest.mark.parametrize('steps, flips', [
+    ([images.Flip(1), images.Resize((5, 7), 'nearest')], 1),
+    ([images.Flip(1), images.RandomRotation((90, 90)), images.Resize((5, 7))], 1),
+    ([images.Flip(1), images.Resize((5, 7), 'nearest'), images.Flip(1)], 2)])
+def test_the_mean_image_is_flipped_wherever_the_flip_is(pictures, steps, flips):
+    mean = np.random.default_rng(3).uniform(0, 255, (5, 7, 3)).astype(np.float32)
+    steps = [images.CenterCrop((HEIGHT, WIDTH)), *steps]
+    for i in range(COUNT):
+        plain, got = (images.ImageDataset(pictures, [*steps, *more], layout='HWC')[i]['image']
+                      for more in ([], [images.SubtractMean(mean)]))
+        np.testing.assert_array_equal(got, plain - (mean[:, ::-1] if flips % 2 else mean))
+
+
 def test_numbers_and_types(pictures):
     means = 124, 117, 104
     for dtype in 'float32', 'float16', 'int8', 'uint8':

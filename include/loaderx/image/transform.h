@@ -330,8 +330,8 @@ LX_API lx_status lx_image_transform_add_mask(lx_image_transform *transform, cons
 /**
  * Adds a column of boxes. After each step, a box is the smallest one around the moved box, clamped
  * to the image, as in torchvision.transforms.v2. The number of boxes does not change: one that the
- * image no longer shows has a width or height of 0, and the caller drops it together with its
- * label.
+ * image no longer shows has a width or height of 0, also after a later rotation, and the caller
+ * drops it together with its label.
  *
  * @param[in]  transform  The transform.
  * @param[in]  column     The name of a column of #LX_FLOAT32 or #LX_FLOAT64 with the shape (n, 4),
@@ -397,7 +397,8 @@ LX_API lx_status lx_image_transform_set_scaled_tensor(lx_image_transform *transf
 /**
  * Subtracts an image instead of three numbers, as lx_image_tensorizer_new_mean_image() describes.
  * The dtype, the layout and the factors are those of lx_image_transform_set_scaled_tensor(), which
- * must be called before, and which removes the mean image.
+ * must be called before, and which removes the mean image. If the steps mirror an image, its mean
+ * image is mirrored too, wherever that step is.
  *
  * A saved state of a loader includes a checksum of the mean image.
  *

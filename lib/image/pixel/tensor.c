@@ -320,13 +320,13 @@ static lx_status check_size(const lx_image_tensorizer *self, const lx_image *ima
 }
 
 static void convert_rows(const lx_image_tensorizer *self, const lx__tensor_kind *kind,
-                         const lx_image *image, bool mirror, uint8_t *out)
+                         const lx_image *image, const lx__conversion *how, uint8_t *out)
 {
     size_t plane = (size_t)image->width * image->height;
     size_t row = (size_t)image->width * (kind->planar ? 1 : kind->channels);
-    const float *means = self->mean_images[mirror];
+    const float *means = self->mean_images[how->mirror_mean];
     for (size_t y = 0; y < image->height; y++)
-        self->convert(kind, image->pixels + y * image->stride, image->width, mirror,
+        self->convert(kind, image->pixels + y * image->stride, image->width, how->mirror,
                       means != NULL ? means + y * row : NULL, out + y * row * kind->size, plane);
 }
 
@@ -341,7 +341,7 @@ static void expose(lx__tensor_kind *kind, const lx__exposure *exposure)
 }
 
 lx_status lx__tensorizer_convert(const lx_image_tensorizer *tensorizer, const lx_image *image,
-                                 bool mirror, const lx__exposure *exposure, void *out, size_t size,
+                                 const lx__conversion *conversion, void *out, size_t size,
                                  lx_error *error)
 {
     lx_status status = lx__image_check(image, "image", error);
@@ -349,12 +349,12 @@ lx_status lx__tensorizer_convert(const lx_image_tensorizer *tensorizer, const lx
         status = check_size(tensorizer, image, size, error);
     if (status != LX_OK)
         return status;
-    if (exposure != NULL) {
+    if (conversion->exposure != NULL) {
         lx__tensor_kind exposed = tensorizer->kind;
-        expose(&exposed, exposure);
-        convert_rows(tensorizer, &exposed, image, mirror, out);
+        expose(&exposed, conversion->exposure);
+        convert_rows(tensorizer, &exposed, image, conversion, out);
     } else {
-        convert_rows(tensorizer, &tensorizer->kind, image, mirror, out);
+        convert_rows(tensorizer, &tensorizer->kind, image, conversion, out);
     }
     return LX_OK;
 }
@@ -362,11 +362,12 @@ lx_status lx__tensorizer_convert(const lx_image_tensorizer *tensorizer, const lx
 lx_status lx_image_tensorizer_convert(const lx_image_tensorizer *tensorizer, const lx_image *image,
                                       bool mirror, void *out, size_t size, lx_error *error)
 {
+    const lx__conversion conversion = {.mirror = mirror, .mirror_mean = mirror};
     if (tensorizer == NULL)
         return lx__fail_null(error, "tensorizer");
     if (out == NULL)
         return lx__fail_null(error, "out");
-    return lx__tensorizer_convert(tensorizer, image, mirror, NULL, out, size, error);
+    return lx__tensorizer_convert(tensorizer, image, &conversion, out, size, error);
 }
 
 /** Fills a row of one channel; @p step is the distance in bytes from one element to the next. */

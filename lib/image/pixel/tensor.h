@@ -38,10 +38,16 @@ typedef struct lx__exposure {
     float gain, light;
 } lx__exposure;
 
-/** Converts an image as lx_image_tensorizer_convert() does, with an exposure if the tensorizer
- * multiplies; NULL for none. */
+/** How one image becomes a tensor. */
+typedef struct lx__conversion {
+    bool mirror;      /**< The tensor shows the image with left and right exchanged. */
+    bool mirror_mean; /**< The mean image is subtracted with left and right exchanged. */
+    const lx__exposure *exposure; /**< Only if the tensorizer multiplies; NULL for none. */
+} lx__conversion;
+
+/** Converts an image as lx_image_tensorizer_convert() does. */
 lx_status lx__tensorizer_convert(const lx_image_tensorizer *tensorizer, const lx_image *image,
-                                 bool mirror, const lx__exposure *exposure, void *out, size_t size,
+                                 const lx__conversion *conversion, void *out, size_t size,
                                  lx_error *error);
 
 /**

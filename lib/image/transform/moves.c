@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/transform/moves.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 void lx__moves_begin(lx__moves *moves, uint32_t width, uint32_t height)
@@ -53,10 +54,14 @@ static void enclose(const double *matrix, double box[4])
 
 void lx__moves_map_box(const lx__moves *moves, double box[4])
 {
+    bool gone = false;
     for (size_t i = 0; i < moves->count; i++) {
         const lx__move *move = &moves->list[i];
         enclose(move->matrix, box);
         for (int k = 0; k < 4; k++)
             box[k] = clamp(box[k], k % 2 == 0 ? move->width : move->height);
+        gone = gone || box[0] == box[2] || box[1] == box[3];
     }
+    if (gone && box[1] != box[3]) /* a rotation would give it an area again */
+        box[2] = box[0];
 }

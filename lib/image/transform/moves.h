@@ -36,7 +36,8 @@ void lx__moves_add(lx__moves *moves, const double matrix[6], uint32_t width, uin
 void lx__moves_map_point(const lx__moves *moves, double point[2]);
 
 /** Moves a box (left, top, right, bottom). After each move, it is the smallest box around the moved
- * one, clamped to the image, as in torchvision. */
+ * one, clamped to the image, as in torchvision. Unlike there, one that once had no area has none at
+ * the end. */
 void lx__moves_map_box(const lx__moves *moves, double box[4]);
 
 #endif

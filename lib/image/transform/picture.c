@@ -45,7 +45,7 @@ lx_status lx__picture_open(lx__picture *picture, const void *bytes, size_t size,
     picture->width = info.width;
     picture->height = info.height;
     picture->region = (lx_image_region){.width = info.width, .height = info.height};
-    picture->mirrored = false;
+    picture->mirrored = picture->flipped = false;
     picture->decoded = false;
     picture->erasure_count = 0;
     lx__moves_begin(&picture->moves, info.width, info.height);
@@ -123,6 +123,7 @@ void lx__picture_crop(lx__picture *picture, const lx_image_region *part)
 void lx__picture_mirror(lx__picture *picture)
 {
     picture->mirrored = !picture->mirrored;
+    picture->flipped = !picture->flipped;
     move(picture, -1, picture->width, 1, 0, picture->width, picture->height);
 }
 

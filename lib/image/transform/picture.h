@@ -34,6 +34,7 @@ typedef struct lx__picture {
     lx__moves moves; /**< What the steps so far have done to coordinates in the file's image. */
     uint32_t width, height; /**< The size after the steps so far. */
     bool mirrored;          /**< Left and right are still to be exchanged. */
+    bool flipped; /**< Mirrors have exchanged them, in the pixels or not: a mean image follows. */
     bool decoded;
     lx_image_region region; /**< Until it is decoded: the part of the file's image. */
     lx_image pixels;        /**< Once decoded; in one of the buffers. */

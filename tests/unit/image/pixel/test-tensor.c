@@ -273,8 +273,8 @@ START_TEST(each_pixel_is_subtracted_from_and_multiplied)
         for (size_t i = 0; i < count; i++)
             mean_image[i] = (float)(i * 7919 % 25500) / 100;
         lx_image_tensorizer *tensorizer = make_scaled(&c, mean_image);
-        unit_ok(lx__tensorizer_convert(tensorizer, &image, c.mirror,
-                                       c.is_exposed ? &exposure : NULL, tensor, size, &error));
+        const lx__conversion conversion = {c.mirror, c.mirror, c.is_exposed ? &exposure : NULL};
+        unit_ok(lx__tensorizer_convert(tensorizer, &image, &conversion, tensor, size, &error));
         check_scaled(&c, &image, mean_image, tensor);
         free(image.pixels);
         free(mean_image);
@@ -289,13 +289,14 @@ START_TEST(an_exposure_can_exceed_floats)
 {
     static const float huge[] = {1e38F};
     static const lx__exposure bright = {.gain = 3, .light = 0};
+    static const lx__conversion conversion = {.mirror = true, .exposure = &bright};
     lx_error error = LX_ERROR_INIT;
     lx_image image = all_bytes();
     lx_image_tensorizer *tensorizer, *none;
     int8_t out[256];
     unit_ok(lx_image_tensorizer_new_scaled(LX_INT8, LX_IMAGE_CHW, 1, NULL, (float[]){1e36F},
                                            &tensorizer, &error));
-    unit_ok(lx__tensorizer_convert(tensorizer, &image, true, &bright, out, sizeof out, &error));
+    unit_ok(lx__tensorizer_convert(tensorizer, &image, &conversion, out, sizeof out, &error));
     for (int i = 0; i < 256; i++)
         ck_assert_int_eq(out[i], i == 255 ? 0 : 127);
     unit_fails(lx_image_tensorizer_new_scaled(LX_INT8, LX_IMAGE_CHW, 1, NULL, huge, &none, &error),

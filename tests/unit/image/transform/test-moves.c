@@ -54,5 +54,24 @@ START_TEST(a_turned_box_is_enclosed)
 }
 END_TEST
 
+/* The box around a line that is turned would have an area, though the image shows nothing of it. */
+START_TEST(a_box_without_an_area_gets_none)
+{
+    static const double crop[] = {1, 0, -20, 0, 1, -10}, turn[] = {0.8, 0.6, 0, -0.6, 0.8, 60};
+    static const double boxes[][4] = {{0, 20, 20, 60}, {30, 0, 60, 10}, {0, 0, 5, 5}};
+    lx__moves moves;
+    lx__moves_begin(&moves, 200, 200);
+    lx__moves_add(&moves, crop, 100, 100);
+    lx__moves_add(&moves, turn, 100, 100);
+    for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
+        double box[4];
+        memcpy(box, boxes[i], sizeof box);
+        lx__moves_map_box(&moves, box);
+        ck_assert_double_eq((box[2] - box[0]) * (box[3] - box[1]), 0);
+    }
+}
+END_TEST
+
 UNIT_MAIN("image/transform/moves", an_image_that_does_not_move_only_clamps_boxes,
-          boxes_are_clamped_after_each_move, a_turned_box_is_enclosed)
+          boxes_are_clamped_after_each_move, a_turned_box_is_enclosed,
+          a_box_without_an_area_gets_none)
