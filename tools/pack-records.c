@@ -50,6 +50,8 @@ static lx_status check(pack_output *output, pack_mode mode, lx_error *error)
     lx_status status = directory_check_parent(output->path, error);
     if (status == LX_OK)
         status = check_names(self, error);
+    if (mode == PACK_RESUME && is_begun(self))
+        advise(error, LX_ERR_EXISTS, "once it is removed, --resume continues");
     if (status == LX_OK && mode == PACK_NEW && is_begun(self))
         status = pack_output_fail_begun(output->unfinished, error);
     return status;

@@ -130,6 +130,19 @@ def test_two_parts_of_the_same_name(loaderx, folder, many):
     assert (report['resumed'], report['packed']) == (10000, 0)
 
 
+def test_what_was_to_replace_a_file(loaderx, folder, many):
+    """An interrupted --force keeps the old file, and --resume says what to do about it."""
+    (folder / 'x.rec').write_bytes(b'old')
+    (folder / '20.png').rename(folder / 'away')
+    loaderx.fails(1, 'pack', 'many.lst', 'x.rec', '--force')
+    (folder / 'away').rename(folder / '20.png')
+    assert (folder / 'x.rec').read_bytes() == b'old'
+    assert 'x.rec exists: --force replaces it; once it is removed, --resume continues' in (
+        loaderx.fails(2, 'pack', 'many.lst', 'x.rec', '--resume'))
+    (folder / 'x.rec').unlink()
+    assert loaderx.json('pack', 'many.lst', 'x.rec', '--resume')['resumed'] == 20
+
+
 SIGNAL = r"""
 #include <fcntl.h>
 #include <signal.h>
