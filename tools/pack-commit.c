@@ -22,35 +22,47 @@ static lx_status make_name(pack_commit *self, const char *output, uint32_t tag, 
     return self->path != NULL ? LX_OK : fail_memory(error, "a path");
 }
 
+static void close_file(pack_commit *self)
+{
+    if (self->file != NULL)
+        fclose(self->file);
+    self->file = NULL;
+}
+
 lx_status pack_commit_read(pack_commit *self, const char *output, uint32_t tag, lx_error *error)
 {
     lx_status status = make_name(self, output, tag, error);
     if (status != LX_OK)
         return status;
-    FILE *from = fopen(self->path, "r");
-    if (from == NULL)
+    self->file = fopen(self->path, "r+");
+    if (self->file == NULL)
         return errno == ENOENT ? LX_OK
                                : lx_fail_errno(error, errno, self->path, "cannot open the commit");
+    status = pack_output_lock(fileno(self->file), output, error);
+    if (status != LX_OK)
+        return status;
     unsigned replaces = 0;
     char end = '\0'; /* of the line, without which the file was not completed */
-    int read = fscanf(from, "%19" SCNu64 " %19" SCNu64 " %1u%c", &self->packed, &self->skipped,
-                      &replaces, &end);
-    fclose(from);
+    int read = fscanf(self->file, "%19" SCNu64 " %19" SCNu64 " %1u%c", &self->packed,
+                      &self->skipped, &replaces, &end);
     self->found = read == 4 && end == '\n';
     self->replaces = replaces != 0;
     return LX_OK;
 }
 
-lx_status pack_commit_write(pack_commit *self, lx_error *error)
+lx_status pack_commit_write(pack_commit *self, const char *output, lx_error *error)
 {
-    FILE *to = fopen(self->path, "w");
-    if (to == NULL)
+    close_file(self);
+    self->file = fopen(self->path, "w");
+    if (self->file == NULL)
         return lx_fail_errno(error, errno, self->path, "cannot create the commit");
-    fprintf(to, "%" PRIu64 " %" PRIu64 " %d\n", self->packed, self->skipped, self->replaces);
-    lx_status status = LX_OK;
-    if (fflush(to) != 0 || fsync(fileno(to)) == -1)
+    lx_status status = pack_output_lock(fileno(self->file), output, error);
+    if (status != LX_OK)
+        return status;
+    fprintf(self->file, "%" PRIu64 " %" PRIu64 " %d\n", self->packed, self->skipped,
+            self->replaces);
+    if (fflush(self->file) != 0 || fsync(fileno(self->file)) == -1)
         status = lx_fail_errno(error, errno, self->path, "cannot write the commit");
-    fclose(to);
     if (status == LX_OK)
         status = directory_sync_parent(self->path, error);
     if (status != LX_OK)
@@ -69,6 +81,7 @@ lx_status pack_commit_remove(pack_commit *self, lx_error *error)
 
 void pack_commit_free(pack_commit *self)
 {
+    close_file(self);
     free(self->path);
     *self = (pack_commit){0};
 }

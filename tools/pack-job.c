@@ -121,7 +121,7 @@ static lx_status commit_outputs(const pack_job *self, pack_commit *commit, lx_er
     commit->packed = self->packed + self->resumed;
     commit->skipped = self->skipped;
     commit->replaces = self->replace;
-    return pack_commit_write(commit, error);
+    return pack_commit_write(commit, self->plan->files[0].path, error);
 }
 
 static lx_status pack_files(pack_job *self, pack_output **outputs, pack_commit *commit,

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "pack-output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "failure.h"
+
+lx_status pack_output_lock(int file, const char *path, lx_error *error)
+{
+    if (flock(file, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == EOPNOTSUPP)
+        return LX_OK; /* or the file system has no locks */
+    return errno == EWOULDBLOCK ? lx_fail(error, LX_ERR_BUSY, "another process packs %.400s", path)
+                                : lx_fail_errno(error, errno, path, "cannot lock the file");
+}
 
 char *pack_output_name(const char *path, uint32_t tag)
 {

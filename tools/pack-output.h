@@ -96,6 +96,12 @@ void pack_output_free(pack_output *output);
 lx_status pack_output_take(void *user, uint64_t id, const void *record, size_t size,
                            lx_error *error);
 
+/**
+ * Locks a file of the output @p path until it is closed.
+ * @retval LX_ERR_BUSY  Another process has locked it.
+ */
+lx_status pack_output_lock(int file, const char *path, lx_error *error);
+
 /** Makes the temporary name of a file; NULL if memory runs out. */
 char *pack_output_name(const char *path, uint32_t tag);
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,6 +50,8 @@ static lx_status check(pack_output *output, pack_mode mode, lx_error *error)
     lx_status status = directory_check_parent(output->path, error);
     if (status == LX_OK)
         status = check_names(self, error);
+    if (mode == PACK_RESUME && is_begun(self))
+        advise(error, LX_ERR_EXISTS, "once it is removed, --resume continues");
     if (status == LX_OK && mode == PACK_NEW && is_begun(self))
         status = pack_output_fail_begun(output->unfinished, error);
     return status;
@@ -63,15 +64,11 @@ static lx_status lock(pack_output *output, lx_error *error)
     self->lock = open(output->unfinished, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (self->lock == -1)
         return lx_fail_errno(error, errno, output->unfinished, "cannot create the file");
-    self->locked = flock(self->lock, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK ||
-                   errno == EOPNOTSUPP; /* or the file system has no locks */
-    if (self->locked)
-        return LX_OK;
-    int errnum = errno;
-    close(self->lock);
-    return errnum == EWOULDBLOCK
-               ? lx_fail(error, LX_ERR_BUSY, "another process packs %.400s", output->path)
-               : lx_fail_errno(error, errnum, output->unfinished, "cannot lock the file");
+    lx_status status = pack_output_lock(self->lock, output->path, error);
+    self->locked = status == LX_OK;
+    if (!self->locked)
+        close(self->lock);
+    return status;
 }
 
 /* ---- continuing */

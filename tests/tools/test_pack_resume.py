@@ -133,7 +133,20 @@ def test_two_parts_of_the_same_name(loaderx, folder, many):
     assert (report['resumed'], report['packed']) == (10000, 0)
 
 
-KILL = r"""
+def test_what_was_to_replace_a_file(loaderx, folder, many):
+    """An interrupted --force keeps the old file, and --resume says what to do about it."""
+    (folder / 'x.rec').write_bytes(b'old')
+    (folder / '20.png').rename(folder / 'away')
+    loaderx.fails(1, 'pack', 'many.lst', 'x.rec', '--force')
+    (folder / 'away').rename(folder / '20.png')
+    assert (folder / 'x.rec').read_bytes() == b'old'
+    assert 'x.rec exists: --force replaces it; once it is removed, --resume continues' in (
+        loaderx.fails(2, 'pack', 'many.lst', 'x.rec', '--resume'))
+    (folder / 'x.rec').unlink()
+    assert loaderx.json('pack', 'many.lst', 'x.rec', '--resume')['resumed'] == 20
+
+
+SIGNAL = r"""
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -142,8 +155,8 @@ KILL = r"""
 static void count(void)
 {
     static int calls;
-    if (++calls == atoi(getenv("KILL_AT")))
-        raise(SIGKILL);
+    if (++calls == atoi(getenv("SIGNAL_AT")))
+        raise(atoi(getenv("SIGNAL")));
 }
 
 int rename(const char *from, const char *to)
@@ -161,24 +174,31 @@ int unlink(const char *path)
 
 
 @pytest.fixture
-def kill_at(loaderx, folder):
-    """A function that packs, and is killed before the n-th call of rename() or unlink(). It returns
-    whether there were as many."""
+def signal_at(folder):
+    """A function that returns an environment, in which a process sends itself a signal before the
+    n-th call of rename() or unlink()."""
     compiler = shutil.which('cc')
     if compiler is None:
         pytest.skip('no C compiler')
     library = folder.parent / f'{folder.name}.so'
-    subprocess.run([compiler, '-shared', '-fPIC', '-xc', '-', '-o', library], input=KILL.encode(),
+    subprocess.run([compiler, '-shared', '-fPIC', '-xc', '-', '-o', library], input=SIGNAL.encode(),
                    check=True, timeout=60)
 
+    yield lambda name, number: {**os.environ, 'LD_PRELOAD': str(library),
+                                'SIGNAL': str(int(name)), 'SIGNAL_AT': str(number)}
+    library.unlink()
+
+
+@pytest.fixture
+def kill_at(loaderx, signal_at):
+    """A function that packs, and is killed before the n-th call of rename() or unlink(). It returns
+    whether there were as many."""
     def run(number, *arguments):
-        environment = {**os.environ, 'LD_PRELOAD': str(library), 'KILL_AT': str(number)}
-        done = loaderx('pack', *arguments, env=environment)
+        done = loaderx('pack', *arguments, env=signal_at(signal.SIGKILL, number))
         assert done.returncode in (0, -signal.SIGKILL, 128 + signal.SIGKILL), done
         return done.returncode != 0
 
-    yield run
-    library.unlink()
+    return run
 
 
 @pytest.mark.parametrize('output, force', [('x.rec', False), ('x.rec', True), ('x', False)])
@@ -213,6 +233,22 @@ def test_continues_after_kill_at_each_name(loaderx, folder, photos, kill_at, out
                 assert path.read_bytes() == (folder / f'whole-{name}').read_bytes()
                 path.unlink()
     assert kills == (1 if output == 'x' else 3) * chunks + 1
+
+
+@pytest.mark.parametrize('output, at', [('x.rec', 2), ('x.rec', 5), ('x', 2)])
+def test_two_processes_that_give_names(loaderx, folder, photos, signal_at, output, at):
+    """Only the one that packed gives the outputs their names."""
+    pack = ['pack', 'photos', output, '--chunks', 2]
+    running = loaderx.start(*pack, env=signal_at(signal.SIGSTOP, at))
+    assert os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_status == (
+        signal.SIGSTOP)
+    assert list(folder.glob('*.commit'))
+    for option in [], ['--resume'], ['--force']:
+        assert 'another process packs x_0' in loaderx.fails(2, *pack, *option)
+    running.send_signal(signal.SIGCONT)
+    assert running.communicate(timeout=60)[1] == b'' and running.returncode == 0
+    assert names(folder) == ['photos', *(
+        ['x_0', 'x_1'] if output == 'x' else ['x_0.idx', 'x_0.rec', 'x_1.idx', 'x_1.rec'])]
 
 
 def test_a_commit_without_its_files(loaderx, folder, photos, kill_at):
