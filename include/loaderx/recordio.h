@@ -21,8 +21,8 @@ LX_BEGIN_DECLS
  *
  * RecordIO is the format in which MXNet stores data sets, in files that end in .rec. The files are
  * the same, byte for byte, as those that MXNet and dmlc-core write. An index, in a file that ends
- * in .idx, tells where each record begins; it is a text with a line for each record: its key, a tab,
- * and its offset.
+ * in .idx, tells where each record begins; it is a text with a line for each record: its key, a
+ * tab, and its offset.
  *
  * @code
  * lx_recordio_writer *writer;
@@ -59,8 +59,8 @@ typedef struct lx_recordio_writer lx_recordio_writer;
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The files are open.
- * @retval LX_ERR_ARGUMENT  @p path or @p writer is NULL; or a path is "-", a pipe, or something else
- *                          than a regular file.
+ * @retval LX_ERR_ARGUMENT  @p path or @p writer is NULL; or a path is "-", a pipe, or something
+ *                          else than a regular file.
  * @retval LX_ERR_EXISTS    One of the files exists, and @p replace is false.
  * @retval LX_ERR_NOT_FOUND The folder does not exist.
  * @retval LX_ERR_IO        A file cannot be created.
@@ -213,8 +213,8 @@ LX_API lx_status lx_recordio_reader_open(const char *path, bool skip, lx_progres
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The reader is at the first record of the part.
- * @retval LX_ERR_ARGUMENT  @p part is not less than @p parts, a pointer is NULL, @p count is 0, or a
- *                          file is not regular or is compressed.
+ * @retval LX_ERR_ARGUMENT  @p part is not less than @p parts, a pointer is NULL, @p count is 0, or
+ *                          a file is not regular or is compressed.
  * @retval LX_ERR_CORRUPT   The length of a file is not a multiple of 4: it was cut.
  * @retval LX_ERR_LIMIT     The files have 2^63 bytes or more in total.
  * @return Otherwise, any status that lx_recordio_reader_open() returns.
@@ -292,10 +292,10 @@ LX_API void lx_recordio_reader_set_limit(lx_recordio_reader *reader, uint64_t li
  * @retval LX_OK            A record was read.
  * @retval LX_END           There are no more records.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
- * @retval LX_ERR_CORRUPT   The file is damaged here, or ends within a record. The next call goes on
- *                          at the next place where a record begins. After damage to compressed data,
- *                          nothing can be read, and it returns #LX_END.
- * @retval LX_ERR_LIMIT     The record is too long; the next call goes on after it.
+ * @retval LX_ERR_CORRUPT   The file is damaged here, or ends within a record. The next call
+ *                          continues at the next place where a record begins. After damage to
+ *                          compressed data, nothing can be read, and it returns #LX_END.
+ * @retval LX_ERR_LIMIT     The record is too long; the next call continues after it.
  * @retval LX_ERR_FORKED    The reader belongs to the parent process.
  * @retval LX_ERR_IO        The file cannot be read.
  * @retval LX_ERR_NOMEM     Out of memory.
@@ -327,8 +327,8 @@ LX_API lx_status lx_recordio_reader_copy(const lx_recordio_reader *reader,
  *
  * @retval LX_OK            The reader is at the offset.
  * @retval LX_ERR_ARGUMENT  @p reader is NULL, or the offset is not a multiple of 4.
- * @retval LX_ERR_STATE     The input is a pipe or is compressed, or the reader was opened for a part
- *                          of files, so that it cannot move.
+ * @retval LX_ERR_STATE     The input is a pipe or is compressed, or the reader was opened for a
+ *                          part of files, so that it cannot move.
  * @retval LX_ERR_FORKED    The reader belongs to the parent process.
  * @retval LX_ERR_IO        The file cannot be moved.
  */

@@ -333,6 +333,8 @@ static lx_status scan(recordio_source *self, lx_progress_function progress, void
     size_t capacity = 0;
     /* As a part, because offsets in a compressed file are of no use. */
     lx_status status = lx_recordio_reader_open_part(&path, 1, 0, 1, false, &reader, error);
+    if (status == LX_ERR_ARGUMENT)
+        lx__error_append(error, "; decompress the file");
     for (uint64_t reported = 0; status == LX_OK;) {
         status = lx_recordio_reader_next(reader, &next, error);
         if (status == LX_OK)

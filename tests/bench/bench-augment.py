@@ -216,8 +216,9 @@ def main():
             ('DALI', 'nvidia-dali-cuda120', lambda: by_dali(paths)),
             ('FFCV', 'ffcv', lambda: by_ffcv(arguments.folder, paths))):
         try:
+            version = metadata.version(package)
             cases.append(Case(name, make(), count))
-            versions[package] = metadata.version(package)
+            versions[package] = version
         except ImportError as error:
             print(f'{name} is left out: {error}')
     report = new_report(arguments.rounds, arguments.folder, **versions)

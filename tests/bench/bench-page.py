@@ -4,9 +4,9 @@
     python3 tests/bench/bench-page.py DIR
 
 DIR has the files that `make bench-c`, bench-peers.py and bench-augment.py write:
-performance-c.json, performance-disk.json, performance-peers.json, performance-images.json. Beside them are written performance.md,
-performance-c.svg and performance-peers.svg. A comparison in which loaderx is not ahead needs a
-remark that says what the other does; remarks.py has them.
+performance-c.json, performance-disk.json, performance-peers.json, performance-images.json. Beside
+them are written performance.md, performance-c.svg and performance-peers.svg. A comparison in which
+loaderx is not ahead needs a remark that says what the other does; remarks.py has them.
 """
 
 import collections

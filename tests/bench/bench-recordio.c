@@ -41,7 +41,7 @@ static size_t make_file(void)
     char *block = malloc(BLOCK);
     size_t size, total = 0;
     must(from != NULL, GIVEN ", which 'loaderx pack' makes of the files of photos.py");
-    for (; total < BYTES; rewind(from))
+    for (; total < BYTES; must(total != 0, GIVEN ", which is empty"), rewind(from))
         for (; (size = fread(block, 1, BLOCK, from)) != 0; total += size)
             must(fwrite(block, 1, size, to) == size, REPEATED);
     must(fclose(to) == 0, REPEATED);

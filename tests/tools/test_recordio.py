@@ -48,9 +48,10 @@ def test_index_and_get(loaderx, folder, files):
     assert got == b'AAAA' + MAGIC + b'BB' + b'JPEG'
     (folder / 'b.idx').write_text(f'cat\t{files[1]}\nfar\t40000\noff\t4\n')
     assert loaderx('recordio', 'get', 'a.rec', 'cat', '--index', 'b.idx').stdout == RECORDS[1]
-    assert "b.idx has no key '0'" in loaderx.fails(2, 'recordio', 'get', 'a.rec', '0', '--index', 'b.idx')
-    assert 'ends before offset 40000' in loaderx.fails(1, 'recordio', 'get', 'a.rec', 'far', '--index',
-                  'b.idx')
+    assert "b.idx has no key '0'" in loaderx.fails(
+        2, 'recordio', 'get', 'a.rec', '0', '--index', 'b.idx')
+    assert 'ends before offset 40000' in loaderx.fails(
+        1, 'recordio', 'get', 'a.rec', 'far', '--index', 'b.idx')
     assert 'offset 4: the record is damaged' in loaderx.fails(1, 'recordio', 'get', 'a.rec', 'off',
                   '--index', 'b.idx')
     assert "--force replaces it" in loaderx.fails(2, 'recordio', 'index', 'a.rec')
@@ -86,15 +87,16 @@ def test_verify(loaderx, folder, files):
     assert loaderx.json('recordio', 'verify', 'a.rec')['index'] == 'a.idx'
     for text in ('0\t0\n', f'0\t0\n1\t4\n2\t{files[2]}\n', f'0\t0\n1\t{files[1]}\n2\t40000\n'):
         (folder / 'a.idx').write_text(text)
-        assert 'a.idx does not describe the 3 records' in loaderx.fails(1, 'recordio', 'verify', 'a.rec')
+        assert 'a.idx does not describe the 3 records' in loaderx.fails(
+            1, 'recordio', 'verify', 'a.rec')
 
 
 def test_damage(loaderx, folder, files):
     data = bytearray((folder / 'a.rec').read_bytes())
     data[files[1]] ^= 1
     (folder / 'a.rec').write_bytes(data)
-    assert f'offset {files[1]}: the record is damaged: no magic number' in loaderx.fails(1, 'recordio', 'ls',
-                  'a.rec')
+    assert f'offset {files[1]}: the record is damaged: no magic number' in loaderx.fails(
+        1, 'recordio', 'ls', 'a.rec')
     assert 'a.rec is damaged' in loaderx.fails(1, 'recordio', 'verify', 'a.rec')
     printed = loaderx('recordio', 'verify', 'a.rec').stdout.decode().splitlines()
     where = f'offset {files[1]}: the record is damaged: no magic number is where it should begin'
@@ -247,5 +249,6 @@ def test_usage(loaderx, files):
         assert f'the action {action} does not take {long}' in loaderx.fails(
             2, 'recordio', option, action, 'a.rec')
     assert 'KEY is missing' in loaderx.fails(2, 'recordio', 'get', 'a.rec')
-    assert "'loaderx recordio index' makes an index" in loaderx.fails(2, 'recordio', 'get', 'a.rec', '0')
+    assert "'loaderx recordio index' makes an index" in loaderx.fails(
+        2, 'recordio', 'get', 'a.rec', '0')
     assert 'does not exist' in loaderx.fails(2, 'recordio', 'ls', 'no.rec')

@@ -48,7 +48,8 @@ def test_text(loaderx, images):
         ['data', 'uint8', '(4, 3)', 'raw', '20', '0', '0', '0', '240 bytes', '240 bytes', '1.00'],
         ['label', 'uint8', '()', 'raw', '20', '0', '20', '0', '20 bytes', '0 bytes', '-']]
     assert '\nutilisation  ' in text
-    assert '\ninline       20 values, 20 bytes in total, not in chunks\ntables       0 bytes\n' in text
+    assert ('\ninline       20 values, 20 bytes in total, not in chunks\n'
+            'tables       0 bytes\n') in text
     loaderx.text('seal', 'images')
     text = loaderx.text('stat', 'images')
     assert text.startswith('images: 20 records of 2 fields, sealed\n')
