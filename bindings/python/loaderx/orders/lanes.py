@@ -31,8 +31,14 @@ class Lanes(Seeded):
     rank, once in each epoch, and by the same rank in every epoch. Otherwise, several ranks read
     each block. The order itself does not depend on the number of ranks.
 
-    Choose a multiple of the global batch size as `lanes`, so that a batch never has two records of
-    one segment. Choose a `block` that is efficient to read, such as 1 MiB over a network, and keep
+    Choose as `lanes` a multiple of the global batch size and of the number of ranks, so that a
+    batch never has two records of one segment. With the batch size itself, records of any two
+    segments can meet in a batch, which matters if a loss compares the samples of a batch. But the
+    records of a block are then in consecutive batches. A larger multiple spreads them over more
+    batches. The price is that the lanes form fixed groups of the batch size: in every epoch, a
+    batch has one record of each lane of one group, so records of different groups never meet.
+
+    Choose a `block` that is efficient to read, such as 1 MiB over a network, and keep
     ``lanes * block``, the window, small enough for the memory or cache that holds the blocks in
     use.
 
