@@ -128,6 +128,8 @@ def test_sizes_of_other_sources_than_datasets(sized):
 
 def test_a_block_has_at_least_one_record(sized):
     assert lx.Lanes(sized, lanes=4, block='1B')._block == 1
+    assert repr(lx.Lanes(sized, window='2kB', block='10B')) == \
+        'Lanes(n=1000, lanes=20, block=1, seed=0)'
 
 
 def test_resuming_with_another_mean_names_the_block(tmp_path, sized):
