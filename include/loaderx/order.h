@@ -196,10 +196,16 @@ LX_API lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t s
  * blocks in every epoch. Otherwise, world / gcd(world, lanes) ranks share each block. The order
  * itself does not depend on the number of ranks.
  *
- * Choose a multiple of the global batch size as @p lanes: each batch then has no two records of one
- * segment. Choose a @p block that is efficient to read, for example as many records as there are in
- * 1 MiB, but keep @p lanes * @p block records small enough for the memory or cache that holds the
- * blocks in use.
+ * Choose as @p lanes a multiple of the global batch size and of the number of ranks: each batch
+ * then has no two records of one segment. With the batch size itself, records of any two segments
+ * can meet in a batch, which matters if a loss compares the samples of a batch. But the records of
+ * a block are then in consecutive batches. A larger multiple spreads them over more batches. The
+ * price is that the lanes form fixed groups of the batch size: in every epoch, a batch has one
+ * record of each lane of one group, so records of different groups never meet.
+ *
+ * Choose a @p block that is efficient to read, for example as many records as there are in 1 MiB,
+ * but keep @p lanes * @p block records small enough for the memory or cache that holds the blocks
+ * in use.
  *
  * A reader of the order keeps 32 bytes for each lane, and 4 bytes for each index of a block of up
  * to 256 indices; for longer blocks, 256 bytes for each lane. Seeking to any position takes

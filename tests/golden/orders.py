@@ -73,13 +73,14 @@ def lane_blocks(order, epoch, lane):
     """The blocks of a lane's segment in the order of an epoch: first index, length."""
     n, lanes, length, seed = (order[key] for key in ('length', 'lanes', 'block', 'seed'))
     short, longer = divmod(n, lanes)
+    phase = key_word(seed, 0, 14, 4) * lanes // WORD
     if lane < longer:
         place = permute(longer, key_word(seed, 0, 14, 0), 0, lane)
-        segment = ((place + 1) * lanes - 1) // longer
+        segment = ((place + 1) * lanes - 1 - phase) // longer
     else:
         place = permute(lanes - longer, key_word(seed, 0, 14, 1), 0, lane - longer)
-        segment = place * lanes // (lanes - longer)
-    first, end = segment * n // lanes, (segment + 1) * n // lanes
+        segment = (place * lanes + phase) // (lanes - longer)
+    first, end = ((number * n + phase) // lanes for number in (segment, segment + 1))
     rows = short // length
     rest = end - first - rows * length
     cut = choice(key_word(seed, 0, 14, 3), lane, rows + 1)

@@ -47,15 +47,15 @@ def test_ranks_read_their_parts_of_the_one_order(made, world, data):
 @pytest.mark.parametrize('world', [1, 2, 3, 4, 5, 6, 8, 12, 30, 60, 120])
 def test_a_block_belongs_to_one_rank_in_all_epochs(world):
     n, lanes, block = 12_007, 120, 9
-    begins = np.arange(lanes) * n // lanes
-    owners = {}
+    owners = {}    # rank by the first index of a segment
     order = lx.Lanes(n=n, lanes=lanes, block=block, seed=3)
     for epoch, rank in itertools.product(range(3), range(world)):
         order.seek(epoch * n)
         indices = order.shard(rank, world).take(len(range(rank, n, world))).astype(np.int64)
         for lane in range(lanes // world):    # of this rank
             own = indices[lane::lanes // world]
-            assert owners.setdefault((np.searchsorted(begins, own[0], 'right') - 1), rank) == rank
+            assert owners.setdefault(own.min(), rank) == rank
+            assert own.max() - own.min() == len(own) - 1
             for begin in range(0, len(own), block):    # a block is read as a whole
                 some = own[begin:begin + block]
                 assert np.array_equal(np.sort(some), np.arange(some.min(), some.min() + len(some)))
@@ -128,6 +128,8 @@ def test_sizes_of_other_sources_than_datasets(sized):
 
 def test_a_block_has_at_least_one_record(sized):
     assert lx.Lanes(sized, lanes=4, block='1B')._block == 1
+    assert repr(lx.Lanes(sized, window='2kB', block='10B')) == \
+        'Lanes(n=1000, lanes=20, block=1, seed=0)'
 
 
 def test_resuming_with_another_mean_names_the_block(tmp_path, sized):

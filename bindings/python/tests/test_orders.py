@@ -344,7 +344,8 @@ def test_the_signature_of_an_order_names_its_arguments():
 
 @pytest.mark.parametrize('order', [
     lx.Shuffle(n=42), lx.Sequential(n=42), lx.Random(n=42), lx.Blocks(n=42, block=4),
-    lx.Lanes(n=42, lanes=6, block=4), lx.TorchRandom(n=42), lx.Distributed(n=42, world=2), lx.Weighted([1] * 42),
+    lx.Lanes(n=42, lanes=6, block=4), lx.TorchRandom(n=42), lx.Distributed(n=42, world=2),
+    lx.Weighted([1] * 42),
     lx.Balanced([1, 2] * 21), lx.Bucketed(range(42), batch=4), lx.Slice(lx.Shuffle(n=42), 0, 9),
     lx.Repeat(lx.Padded(lx.Shuffle(n=42), 10), 2),
     lx.Budgeted(lx.Shuffle(), [1] * 42, 5),

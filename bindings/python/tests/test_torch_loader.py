@@ -253,12 +253,20 @@ def test_its_text_names_source_order_and_rank(stored):
                             'DistributedSampler, batch_size=8, rank 1 of 4: at batch 1 of 2>')
     for made, text in [
         (lt.DataLoader(stored, 32, shuffle=True), f'of {stored!r}, RandomSampler, batch_size=32:'),
-        (lt.DataLoader(range(5), sampler=lx.Shuffle(n=5, seed=1)), 'Shuffle(n=5, seed=1), batch_s'),
         (lt.DataLoader([1] * 10**6, None), 'a list of 1000000, SequentialSampler: at batch 0 of 1'),
         (lt.DataLoader(Sized(9, 4), 4), 'a Sized, batch_size=4: at batch 0>'),
         (lt.DataLoader((array, array), batch_sampler=iter([[1]])), 'NPDataset(50 x int64[])), list_'),
     ]:
         assert text in repr(made)
+
+
+def test_an_order_is_not_a_sampler():
+    order = lx.Lanes(n=50, lanes=5, block=5, seed=1)
+    for arguments in ({'sampler': order}, {'sampler': order, 'batch_size': None},
+                      {'batch_sampler': order},
+                      {'batch_sampler': lt.BatchSampler(order, 4, False)}):
+        with pytest.raises(TypeError, match=r'Lanes\(n=50, .* pass it to loaderx\.Loader\('):
+            lt.DataLoader(range(50), **arguments)
 
 
 def test_is_a_subclass_of_the_loader_of_torch():

@@ -23,6 +23,7 @@ struct lanes {
     uint64_t segment; /* number of indices in a short segment */
     uint64_t rows;    /* number of whole blocks in each segment */
     uint64_t longer;  /* number of segments that have one index more */
+    uint64_t phase;   /* which ones these are: they are evenly spaced */
     uint64_t longer_seed, shorter_seed, rows_seed, cut_key;
 };
 
@@ -109,11 +110,11 @@ static uint64_t segment_of(const struct lanes *self, const struct lanes_scratch 
 {
     if (lane < self->longer) {
         lx__permutation_map(&scratch->longer, &lane, 1);
-        return ((lane + 1) * self->lanes - 1) / self->longer;
+        return ((lane + 1) * self->lanes - 1 - self->phase) / self->longer;
     }
     lane -= self->longer;
     lx__permutation_map(&scratch->shorter, &lane, 1);
-    return lane * self->lanes / (self->lanes - self->longer);
+    return (lane * self->lanes + self->phase) / (self->lanes - self->longer);
 }
 
 /** Fills the current run of a lane. */
@@ -125,7 +126,8 @@ static lx_status fill(const struct lanes *self, struct lanes_scratch *scratch, u
     struct lane *here = &scratch->lanes[lane];
     if (here->stamp == 0) {
         uint64_t segment = segment_of(self, scratch, lane);
-        here->segment = segment * self->segment + segment * self->longer / self->lanes;
+        here->segment = segment * self->segment +
+                        (segment * self->longer + self->phase) / self->lanes;
         lx__philox_draws(self->cut_key, lane, 1, &seed);
         here->cut = lx__draw_below(seed, self->rows + 1);
     }
@@ -238,8 +240,8 @@ lx_status lx_order_new_lanes(uint64_t length, uint64_t lanes, uint64_t block, ui
     if (status != LX_OK)
         return status;
     struct lanes *self = (struct lanes *)*order;
-    uint64_t seeds[4];
-    lx__key(seed, 0, LX__STREAM_LANES, 4, seeds);
+    uint64_t seeds[5];
+    lx__key(seed, 0, LX__STREAM_LANES, 5, seeds);
     self->lanes = lanes;
     self->block = block;
     self->seed = seed;
@@ -250,5 +252,6 @@ lx_status lx_order_new_lanes(uint64_t length, uint64_t lanes, uint64_t block, ui
     self->shorter_seed = seeds[1];
     self->rows_seed = seeds[2];
     self->cut_key = seeds[3];
+    self->phase = lx__draw_below(seeds[4], lanes);
     return LX_OK;
 }

@@ -31,7 +31,8 @@ typedef enum lx__stream {
                                       serves as the epoch. */
     LX__STREAM_SPLIT = 12,       /**< The side of a split for each index. */
     LX__STREAM_SAMPLES = 13,     /**< The keys of samples. */
-    LX__STREAM_LANES = 14,       /**< Seeds of the shuffles of the segments, and of their blocks. */
+    LX__STREAM_LANES = 14,       /**< Seeds of the shuffles of the segments, and of their blocks;
+                                      which segments are longer. */
     LX__STREAM_ROWS = 15,        /**< The block with which each segment begins. */
     LX__STREAM_LANE_BLOCK = 16   /**< Seed of the shuffle within a block of a segment; the block's
                                       first index serves as the epoch. */

@@ -31,8 +31,14 @@ class Lanes(Seeded):
     rank, once in each epoch, and by the same rank in every epoch. Otherwise, several ranks read
     each block. The order itself does not depend on the number of ranks.
 
-    Choose a multiple of the global batch size as `lanes`, so that a batch never has two records of
-    one segment. Choose a `block` that is efficient to read, such as 1 MiB over a network, and keep
+    Choose as `lanes` a multiple of the global batch size and of the number of ranks, so that a
+    batch never has two records of one segment. With the batch size itself, records of any two
+    segments can meet in a batch, which matters if a loss compares the samples of a batch. But the
+    records of a block are then in consecutive batches. A larger multiple spreads them over more
+    batches. The price is that the lanes form fixed groups of the batch size: in every epoch, a
+    batch has one record of each lane of one group, so records of different groups never meet.
+
+    Choose a `block` that is efficient to read, such as 1 MiB over a network, and keep
     ``lanes * block``, the window, small enough for the memory or cache that holds the blocks in
     use.
 
@@ -42,6 +48,7 @@ class Lanes(Seeded):
         The dataset, or another source of loaderx that has fields. It is needed only if `block` or
         `window` is a size in bytes, and also gives `n`. The size of a record is the mean size of up
         to 1,000 records, the same ones each time, with all fields and without compression.
+        For an `images.ImageDataset`, pass the dataset of its files: tensors are larger.
     n : int, optional
         The number of indices, which must be the length of the source; None: the length of the
         loader's source.
@@ -52,7 +59,9 @@ class Lanes(Seeded):
         ``'1MiB'``. One block of a segment may be shorter; it is read last.
     window : str, optional
         The size of all blocks that are in use at a time, such as ``'4GiB'``. It determines `lanes`:
-        the window divided by the size of a block, rounded down.
+        the window divided by `block`, rounded down. If both are sizes, the number of lanes is that
+        of the sizes, such as 4096 for ``'4GiB'`` and ``'1MiB'``, unless a record is larger than a
+        block.
     seed : int
         The seed, from 0 to 2**64 - 1.
 
@@ -105,7 +114,9 @@ class Lanes(Seeded):
         if window is None:
             self._lanes = natural('lanes', lanes, minimum=1, maximum=2**20)
         else:
-            in_block = byte_size('block', block) if isinstance(block, str) else block * size
+            # The sizes alone determine the lanes, so that users can choose a multiple of the ranks.
+            in_block = (max(byte_size('block', block), size) if isinstance(block, str)
+                        else block * size)
             self._lanes = byte_size('window', window) // in_block
             if not 1 <= self._lanes <= 2**20:
                 raise ValueError(f'window must be the size of 1 to {2**20} blocks of {in_block} '

@@ -110,6 +110,8 @@ class DataLoader(data.DataLoader[T]):
 
     Raises
     ------
+    TypeError
+        The sampler is an order of loaderx. Orders are for `loaderx.Loader`.
     ValueError
         `workers` is ``'threads'``, but `worker_init_fn` or `multiprocessing_context` is given, or
         the dataset is a data pipe.
@@ -136,7 +138,16 @@ class DataLoader(data.DataLoader[T]):
         self.workers = workers
         super().__init__(together(dataset), *args, **kwargs)
         self._check_workers()
+        self._check_sampler()
         self._attach()
+
+    def _check_sampler(self) -> None:
+        given = self.batch_sampler if self._is_batched() else self.sampler
+        for one in given, getattr(given, 'sampler', None):
+            if isinstance(one, Order):
+                raise TypeError(f'{one!r} is an order of loaderx, which is not iterable: pass it '
+                                'to loaderx.Loader(dataset, order=...), or pass a sampler to this '
+                                'DataLoader')
 
     def _check_workers(self) -> None:
         if self.workers != 'threads':
@@ -232,13 +243,12 @@ class DataLoader(data.DataLoader[T]):
             return f'<loaderx.torch.DataLoader of {source}{sizes}: at batch {batches}>'
         given = self._wrap_sampler()
         sampler = getattr(given, 'sampler', given)    # some batch samplers have none
-        order = repr(sampler) if isinstance(sampler, Order) else type(sampler).__name__
         ranks = getattr(sampler, 'num_replicas', 1)
         rank = '' if ranks == 1 else f', rank {sampler.rank} of {ranks}'
         length = operator.length_hint(given, -1)
         total = '' if length < 0 else f' of {length}'
-        return (f'<loaderx.torch.DataLoader of {source}, {order}{sizes}{rank}: at batch '
-                f'{batches}{total}>')
+        return (f'<loaderx.torch.DataLoader of {source}, {type(sampler).__name__}{sizes}{rank}: '
+                f'at batch {batches}{total}>')
 
     def __iter__(self) -> Any:
         invalid = (self.num_workers and self.prefetch_factor <= 0

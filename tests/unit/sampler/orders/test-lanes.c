@@ -13,30 +13,28 @@ static lx_order *lanes_of(uint64_t length, uint64_t lanes, uint64_t block, uint6
     return order;
 }
 
-/** The segment of an index. */
-static uint64_t segment_of(uint64_t index, uint64_t length, uint64_t lanes)
+/** The range of the indices at every @p step -th place from @p from to below @p end, of which there
+ * are at most @p limit. No index occurs twice. */
+static uint64_t check_range(const uint64_t *epoch, uint64_t from, uint64_t end, uint64_t step,
+                            uint64_t limit)
 {
-    uint64_t segment = index * lanes / length;
-    while ((segment + 1) * length / lanes <= index)
-        segment++;
-    return segment;
+    uint64_t least = UINT64_MAX, most = 0, count = 0;
+    for (uint64_t at = from; at < end && count < limit; at += step, count++) {
+        least = epoch[at] < least ? epoch[at] : least;
+        most = epoch[at] > most ? epoch[at] : most;
+    }
+    ck_assert_uint_eq(most - least, count - 1);
+    return least;
 }
 
-/** In an epoch, a lane reads one segment, in blocks of adjacent indices. */
-static void check_lane(const uint64_t *epoch, uint64_t length, uint64_t lanes, uint64_t block,
-                       uint64_t lane)
+/** In an epoch, a lane reads one segment, in blocks of adjacent indices. Returns the first index of
+ * the segment. */
+static uint64_t check_lane(const uint64_t *epoch, uint64_t length, uint64_t lanes, uint64_t block,
+                           uint64_t lane)
 {
-    uint64_t segment = segment_of(epoch[lane], length, lanes);
-    uint64_t first = segment * length / lanes, end = (segment + 1) * length / lanes;
-    for (uint64_t begin = lane; begin < length; begin += block * lanes) {
-        uint64_t least = UINT64_MAX, most = 0, count = 0;
-        for (uint64_t at = begin; at < length && count < block; at += lanes, count++) {
-            least = epoch[at] < least ? epoch[at] : least;
-            most = epoch[at] > most ? epoch[at] : most;
-        }
-        ck_assert_uint_eq(most - least, count - 1); /* no index occurs twice */
-        ck_assert(least >= first && most < end);
-    }
+    for (uint64_t begin = lane; begin < length; begin += block * lanes)
+        check_range(epoch, begin, length, lanes, block);
+    return check_range(epoch, lane, length, lanes, UINT64_MAX);
 }
 
 static void check_epochs(uint64_t length, uint64_t lanes, uint64_t block)
@@ -47,10 +45,9 @@ static void check_epochs(uint64_t length, uint64_t lanes, uint64_t block)
     for (uint64_t epoch = 0; epoch < 3; epoch++) {
         const uint64_t *here = indices + epoch * length;
         for (uint64_t lane = 0; lane < lanes && lane < length; lane++) {
-            check_lane(here, length, lanes, block, lane);
             /* It is the same segment in every epoch. */
-            ck_assert_uint_eq(segment_of(here[lane], length, lanes),
-                              segment_of(indices[lane], length, lanes));
+            ck_assert_uint_eq(check_lane(here, length, lanes, block, lane),
+                              check_lane(indices, length, lanes, block, lane));
         }
         ck_assert(length < 60 || epoch == 0 || memcmp(here, indices, length * sizeof *here) != 0);
         ck_assert_msg(is_permutation(indices + epoch * length, length),
@@ -85,10 +82,9 @@ START_TEST(each_rank_reads_its_own_blocks)
     lx_order *order = lanes_of(LENGTH, LANES, BLOCK, 5);
     read_order(order, 0, 1, 2 * LENGTH, indices);
     for (uint64_t at = 0; at < 2 * LENGTH; at++) {
-        uint64_t segment = segment_of(indices[at], LENGTH, LANES);
         int rank = (int)(at % LENGTH % WORLD) + 1;
-        ck_assert(owner[segment] == 0 || owner[segment] == rank);
-        owner[segment] = rank;
+        ck_assert(owner[indices[at]] == 0 || owner[indices[at]] == rank);
+        owner[indices[at]] = rank;
     }
     lx_order_unref(order);
 }
@@ -120,6 +116,27 @@ START_TEST(places_are_uniform)
         expect_chance(z_of_matched_pairs(&segments));
         expect_chance(z_of_cells(rows, SEGMENT / block, (double)(SEGMENT / block - 1)));
     }
+}
+END_TEST
+
+/** Also if some segments are longer than others, which the first lanes read. */
+START_TEST(lanes_have_any_segment)
+{
+    enum { LANES = 64, LENGTH = LANES * 5 + 3, SEEDS = 6400 };
+    static const uint64_t of[] = {0, 2, 3, 63};
+    uint32_t segments[4][LANES] = {{0}};
+    uint64_t indices[LENGTH];
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        lx_order *order = lanes_of(LENGTH, LANES, 5, seed);
+        read_order(order, 0, 1, LENGTH, indices);
+        for (size_t i = 0; i < 4; i++) {
+            uint64_t first = check_lane(indices, LENGTH, LANES, 5, of[i]);
+            segments[i][(first + 2) * LANES / LENGTH]++;
+        }
+        lx_order_unref(order);
+    }
+    for (size_t i = 0; i < 4; i++)
+        expect_chance(z_of_cells(segments[i], LANES, LANES - 1));
 }
 END_TEST
 
@@ -192,4 +209,5 @@ START_TEST(rejects_invalid_sizes)
 END_TEST
 
 UNIT_MAIN("sampler/lanes", each_epoch_is_a_permutation_lane_by_lane, each_rank_reads_its_own_blocks,
-          places_are_uniform, enters_long_orders_anywhere, rejects_invalid_sizes)
+          places_are_uniform, lanes_have_any_segment, enters_long_orders_anywhere,
+          rejects_invalid_sizes)
