@@ -515,6 +515,15 @@ LX_API lx_status lx_source_fill_bytes(lx_source *source, size_t column, const ui
 /**
  * Copies records as lx_source_fill_bytes() does, at given places of an order. Only the outputs of
  * an ::lx_map_function depend on their places.
+ *
+ * @param[in]  source   The source.
+ * @param[in]  column   The position of a column whose size is #LX_NONE.
+ * @param[in]  samples  The records, with the same indices as for lx_source_get_sizes().
+ * @param[in]  offsets  The offsets from lx_source_get_sizes().
+ * @param[out] out      Receives the records; may be NULL if the last offset is 0.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @return Any status that lx_source_fill_bytes() returns.
  */
 LX_API lx_status lx_source_fill_sample_bytes(lx_source *source, size_t column,
                                              const lx_samples *samples, const uint64_t *offsets,

@@ -415,7 +415,7 @@ def test_numbers_that_are_no_coordinates(tmp_path, number):
     ({'mask': images.Boxes()}, r'shape \(n, 4\)'),
     ({'label': images.Boxes()}, r'shape \(n, 4\)'),
     ({'points': images.Boxes()}, r'shape \(n, 4\)'),
-    ({'boxes': images.Points()}, r'shape \(n, 2\)'),
+    ({'boxes': images.Points()}, r'shape \(n, 2\).* float32 with 2 axes and 4 numbers in a row'),
     ({'boxes': images.Mask()}, 'encoded masks'),
     ({'image': images.Mask()}, 'named twice'),
     ({'depth': images.Mask()}, "no column 'depth'"),

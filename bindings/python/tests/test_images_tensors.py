@@ -42,7 +42,7 @@ def made(pictures, *steps, **options):
 
 
 @pytest.mark.parametrize('layout', ['CHW', 'HWC'])
-@pytest.mark.parametrize('scale', [1.0, 0.0173, (1 / 58, -0.5, 3)])
+@pytest.mark.parametrize('scale', [1.0, 0.0173, (1 / 58, -0.5, 3), np.array([1 / 58, -0.5, 3])])
 def test_a_mean_image_is_subtracted_before_the_flip(pictures, layout, scale):
     factor = np.float32(scale)
     right = (NOISE.astype(np.float32) - MEAN) * factor
@@ -118,6 +118,7 @@ def test_a_state_with_another_mean_image_is_refused(pictures):
     (lambda: images.SubtractMean(MEAN[..., :1]), {'layout': 'HWC'}, 'has 1 channels'),
     (lambda: images.SubtractMean(MEAN * np.nan), {'layout': 'HWC'}, r'nan in channel 0'),
     (lambda: images.SubtractMean(MEAN, 1e38), {'layout': 'HWC'}, 'inf'),
+    (lambda: images.SubtractMean(np.full_like(MEAN, 1e39, float)), {'layout': 'HWC'}, 'has inf in'),
     (lambda: images.SubtractMean((1, 2, 3), 1e38), {}, 'check the mean and the factor'),
     (lambda: images.SubtractMean((1,)), {}, 'SubtractMean has 1 numbers'),
     (lambda: images.SubtractMean((1, 2)), {}, 'mean must have 3 numbers'),
@@ -130,6 +131,6 @@ def test_errors_name_the_argument(pictures, make, options, message):
 
 
 def test_what_is_no_number_is_refused():
-    for mean in np.array([[['a']]]), np.zeros((2, 2)), '123':
+    for mean in np.array([[['a']]]), np.zeros((2, 2)), '123', 5:
         with pytest.raises(TypeError, match='mean must be'):
             images.SubtractMean(mean)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/transform/annotation.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "image/transform/transform.h"
 
-/* Numbers beyond this are no coordinates. Those within it remain finite in float32, whatever the
- * steps are. */
+/* Numbers beyond this are no coordinates. Those within it remain finite as double, whatever the
+ * steps are: each multiplies by LX_IMAGE_SIDE_MAX at most. */
 #define COORDINATE_MAX 0x1p30
 
 static const char *const kinds[] = {"mask", "boxes", "points"};
@@ -39,6 +40,7 @@ lx_status lx__annotation_check(const lx__annotation *annotation, const lx_column
                                lx_error *error)
 {
     const char *dtype = lx_dtype_get_name(info->dtype);
+    unsigned long long last = info->ndim > 1 ? info->shape[info->ndim - 1] : 1;
     size_t numbers = count_numbers(annotation);
     lx_status status = LX_OK;
     if (annotation->kind == LX__ANNOTATION_MASK) {
@@ -49,8 +51,8 @@ lx_status lx__annotation_check(const lx__annotation *annotation, const lx_column
                info->shape[1] != numbers) {
         status = lx_fail(error, LX_ERR_ARGUMENT,
                          "the %s must be float32 or float64, with the shape (n, %zu), where n may "
-                         "vary: the column contains %s with %zu axes",
-                         kinds[annotation->kind], numbers, dtype, info->ndim);
+                         "vary: the column contains %s with %zu axes and %llu numbers in a row",
+                         kinds[annotation->kind], numbers, dtype, info->ndim, last);
     }
     lx_error_locate(error, NULL, info->name, LX_NONE, LX_NONE);
     return status;
@@ -72,7 +74,7 @@ static double load(lx_dtype dtype, const uint8_t *from)
 
 static void store(lx_dtype dtype, double number, uint8_t *to)
 {
-    float narrow = (float)number;
+    float narrow = (float)fmin(fmax(number, -(double)FLT_MAX), (double)FLT_MAX);
     if (dtype == LX_FLOAT64)
         memcpy(to, &number, sizeof number);
     else

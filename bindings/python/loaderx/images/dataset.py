@@ -104,6 +104,10 @@ class ImageDataset(Parted):
     is not that of its image, and of coordinates that are not finite. A record without an image or
     one of the targets has none of them.
 
+    A `Loader` reads each batch of a live dataset from one snapshot. A record that is read by its
+    index may have boxes or points of a newer snapshot than its image, if their number varies; use
+    ``dataset.pin()``.
+
     Examples
     --------
     >>> from loaderx import images

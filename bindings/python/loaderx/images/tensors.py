@@ -70,7 +70,7 @@ class SubtractMean(TensorStep):
     ----------
     mean : sequence of float, or array
         A number for each channel; or an image of float32, with the shape of the tensors.
-    scale : float or sequence of float
+    scale : float, or sequence of float
         The number to multiply by after that; of each channel, or of all.
 
     Notes
@@ -89,19 +89,23 @@ class SubtractMean(TensorStep):
     _contrast, _light = 0.0, 0.0    # how much random factors differ from 1, and random additions
 
     def __init__(self, mean: Union[Sequence[float], np.ndarray[Any, Any]],
-                 scale: Union[float, Sequence[float]] = 1.0) -> None:
+                 scale: Union[float, Sequence[float], np.ndarray[Any, Any]] = 1.0) -> None:
         self._image: Optional[np.ndarray[Any, np.dtype[np.float32]]] = None
         self._mean: Tuple[float, ...] = ()
         if np.ndim(mean) == 3:
             image = np.asarray(mean)
             if image.dtype.kind not in 'iuf':
                 raise TypeError(f'mean must be an image of float32, not {image.dtype}')
-            self._image = np.array(image, np.float32, order='C')
+            with np.errstate(over='ignore'):    # the transform refuses what becomes infinite
+                self._image = np.array(image, np.float32, order='C')
         else:
+            if np.ndim(mean) != 1:
+                raise TypeError('mean must be a sequence of numbers or an image, not '
+                                f'{type(mean).__name__} with {np.ndim(mean)} axes')
             self._mean = tuple(finite('mean', number) for number in mean)
             if len(self._mean) not in (1, 3):
                 raise ValueError('mean must have 3 numbers, 1 for grey images, or be an image')
-        scales = scale if isinstance(scale, Sequence) else (scale,)
+        scales = scale if isinstance(scale, (Sequence, np.ndarray)) else (scale,)
         self._scale = tuple(finite('scale', number) for number in scales)
         if len(self._scale) not in (1, 3):
             raise ValueError(f'scale must be a number or one for each channel, not {scale!r}')

@@ -2,6 +2,7 @@
 /* Columns that change with their images: lib/image/transform/annotation.c. */
 #include "image/transform/annotation.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -88,6 +89,21 @@ START_TEST(numbers_that_are_no_coordinates_are_damage)
 }
 END_TEST
 
+START_TEST(points_remain_finite)
+{
+    static const double enlarge[] = {0x1p20, 0, 0, 0, 0x1p20, 0}; /* the most that a step does */
+    const lx__annotation a = {.kind = LX__ANNOTATION_POINTS};
+    lx__moves moves;
+    float point[] = {0x1p30f, -0x1p30f};
+    lx__moves_begin(&moves, 1, 1);
+    for (int i = 0; i < LX_MAX_IMAGE_STEPS; i++)
+        lx__moves_add(&moves, enlarge, 1, 1);
+    unit_ok(lx__annotation_move(&a, &moves, LX_FLOAT32, (const uint8_t *)point, sizeof point,
+                                (uint8_t *)point, &error));
+    ck_assert(point[0] == FLT_MAX && point[1] == -FLT_MAX);
+}
+END_TEST
+
 START_TEST(the_identity_tells_annotations_apart)
 {
     char *texts[6];
@@ -154,4 +170,4 @@ END_TEST
 
 UNIT_MAIN("image/transform/annotation", boxes_keep_their_format_and_dtype,
           points_may_leave_the_image, numbers_that_are_no_coordinates_are_damage,
-          the_identity_tells_annotations_apart, refuses_wrong_arguments)
+          points_remain_finite, the_identity_tells_annotations_apart, refuses_wrong_arguments)
