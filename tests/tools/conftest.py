@@ -28,6 +28,11 @@ def find_command():
     return os.environ.get('LOADERX') or str(BUILD / 'tools' / 'loaderx')
 
 
+# Whether ThreadSanitizer checks the command: it takes several times the memory, and writes a file
+# before main() begins.
+CHECKS_THREADS = b'__tsan_init' in pathlib.Path(find_command()).read_bytes()
+
+
 def take_signals():
     for number in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
         signal.signal(number, signal.SIG_DFL)

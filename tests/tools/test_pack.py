@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 
-from conftest import IMAGES
+from conftest import CHECKS_THREADS, IMAGES
 from image_files import chunk, expected, names, png, read, write_png
 
 
@@ -336,6 +336,7 @@ def measure_peak(loaderx, *arguments):
 
 
 @pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+@pytest.mark.skipif(CHECKS_THREADS, reason='ThreadSanitizer takes several times the memory')
 def test_few_large_images_are_decoded_at_once(loaderx, folder):
     """Each of them takes 64 MB, and 4 fit into the budget."""
     head = struct.pack('>IIBBBBB', 8000, 8000, 8, 0, 0, 0, 0)
@@ -348,6 +349,7 @@ def test_few_large_images_are_decoded_at_once(loaderx, folder):
 
 
 @pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+@pytest.mark.skipif(CHECKS_THREADS, reason='ThreadSanitizer takes several times the memory')
 def test_large_files_fill_a_block(loaderx, folder):
     """A thread could read 32 images before the first of them is taken."""
     (folder / 'a.png').write_bytes(b'')
