@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from typing import Callable, ContextManager, Iterator, Optional, Tuple, Union
+from typing import Any, Callable, ContextManager, Iterator, Optional, Tuple, Union
 
 __all__ = ['in_data_loader', 'place_of_next', 'reading_a_batch', 'reading_at']
 
@@ -72,8 +72,7 @@ def reading_a_batch() -> ContextManager[None]:
     Only that DataLoader calls ``__getitems__()`` outside `reading_at`. In its workers, any read is
     an epoch of its own, see `place_of_next`.
     """
-    data = sys.modules.get('torch.utils.data')
-    if data is None or _reading.batch is not None or data.get_worker_info() is not None:
+    if 'torch.utils.data' not in sys.modules or in_data_loader():
         return contextlib.nullcontext()
     return reading_at(_next_epoch(sys.modules['torch'].initial_seed()), 0, 2**64)
 
@@ -91,15 +90,19 @@ def place_of_next(count: Callable[[], int]) -> Union[int, Tuple[int, int]]:
     """
     if _reading.batch is not None:
         return _reading.batch.take(count())
-    data = sys.modules.get('torch.utils.data')
-    worker = None if data is None else data.get_worker_info()
+    worker = _worker()
     return 0 if worker is None else (_next_epoch(worker.seed), 0)
 
 
 def in_data_loader() -> bool:
     """Return whether a DataLoader reads in this thread, so that each read has another place."""
+    return _reading.batch is not None or _worker() is not None
+
+
+def _worker() -> Any:
+    """Return what torch knows of the worker of a DataLoader that this process is, or None."""
     data = sys.modules.get('torch.utils.data')
-    return _reading.batch is not None or (data is not None and data.get_worker_info() is not None)
+    return None if data is None else data.get_worker_info()
 
 
 def _next_epoch(seed: int) -> int:
