@@ -188,7 +188,7 @@ typedef struct columns {
     uint64_t shape[3], mask_shape[2]; /* of tensors and of masks */
 } columns;
 
-/** Returns a column of the source; fails if there is none of this name. */
+/** Returns the column of the source with this name; NULL after a failure. */
 static const lx_column_info *find_column(const lx_source *part, const char *name, lx_error *error)
 {
     for (size_t i = 0; i < lx_source_get_column_count(part); i++)
