@@ -19,18 +19,57 @@
 
 #include <loaderx/status.h>
 
+/** Provides the bytes of a file, or the files of a directory, that need not be on this machine. A
+ * provider is a struct that begins with this one. */
+typedef struct lx__provider {
+    const struct lx__provider_class *class;
+} lx__provider;
+
 /**
- * An open file or directory, with its path for error messages. While it is closed, fd is -1.
+ * An open file or directory, with its path for error messages. While it is closed, fd is -1, and
+ * there is no provider.
  */
 typedef struct lx__file {
-    int fd;
+    int fd; /**< -1 if there is a provider. */
     char *path;
+    lx__provider *provider; /**< Owned; NULL: the file is opened by the system. */
 } lx__file;
 
 #define LX__FILE_CLOSED                                                                            \
     {                                                                                              \
-        -1, NULL                                                                                   \
+        -1, NULL, NULL                                                                             \
     }
+
+/** The functions of one kind of provider. Each may be called by any thread at any time, except
+ * @ref close. Those that return a status locate their errors themselves. */
+typedef struct lx__provider_class {
+    const char *network; /**< What lx__file_network() returns. */
+
+    /** In a directory: opens the file or the directory @p name, for reading. A missing file may be
+     * noticed only when its size or its bytes are needed.
+     * @retval LX_ERR_NOT_FOUND  There is no such file. */
+    lx_status (*open)(lx__provider *directory, const char *name, lx__provider **file,
+                      lx_error *error);
+    void (*close)(lx__provider *self);
+
+    /** Gets the length of the file. */
+    lx_status (*get_size)(lx__provider *self, uint64_t *size, lx_error *error);
+    /** Tells what the length must be: exactly @p size or, if @p exact is false, at least that. May
+     * report a difference later, when bytes are read: this call need not wait.
+     * @retval LX_ERR_CORRUPT  The length is known and differs. */
+    lx_status (*expect_size)(lx__provider *self, uint64_t size, bool exact, lx_error *error);
+
+    /** Reads up to @p size bytes; fewer only at the end of the file. */
+    lx_status (*read)(lx__provider *self, void *data, size_t size, uint64_t offset, size_t *got,
+                      lx_error *error);
+    /** Starts to fetch bytes that will be read soon, without waiting for them. */
+    void (*will_need)(lx__provider *self, uint64_t offset, uint64_t size);
+    /** Whether reading the byte at @p offset would wait. */
+    bool (*is_absent)(lx__provider *self, uint64_t offset);
+    /** Fetches bytes again that were read but are not what was written, as far as they are copies.
+     * Returns whether the bytes may differ now, so that they should be read again. */
+    bool (*renew)(lx__provider *self, uint64_t offset, uint64_t size);
+} lx__provider_class;
 
 /** Denotes the working directory: names may be relative to it or absolute. */
 #define LX__CWD ((const lx__file *)0)
