@@ -36,6 +36,8 @@ static const struct {
 const char *lx__file_network(const lx__file *file)
 {
     struct statfs about;
+    if (file->provider != NULL)
+        return file->provider->class->network;
     if (fstatfs(file->fd, &about) == -1)
         return NULL;
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/file.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -94,6 +95,7 @@ static int open_between_forks(int directory, const char *name, int flags)
 
 static int directory_fd(const lx__file *directory)
 {
+    assert(directory == LX__CWD || directory->provider == NULL);
     return directory != LX__CWD ? directory->fd : AT_FDCWD;
 }
 
@@ -203,15 +205,42 @@ static lx_status open_as(lx__file *file, const lx__file *directory, const char *
     return LX_OK;
 }
 
+/** Opens a file or a directory of a directory that has a provider. */
+static lx_status open_provided(lx__file *file, const lx__file *directory, const char *name,
+                               lx_error *error)
+{
+    *file = (lx__file)LX__FILE_CLOSED;
+    char *path = join(directory, name);
+    if (path == NULL)
+        return lx__fail_memory(error, "a path");
+    lx_status status = directory->provider->class->open(directory->provider, name, &file->provider,
+                                                        error);
+    if (status == LX_OK)
+        file->path = path;
+    else
+        lx__free(path);
+    return status;
+}
+
 lx_status lx__file_open(lx__file *file, const lx__file *directory, const char *name, int flags,
                         lx_error *error)
 {
+    if (directory != LX__CWD && directory->provider != NULL && flags == O_RDONLY)
+        return open_provided(file, directory, name, error);
+    if (directory != LX__CWD && directory->provider != NULL) {
+        *file = (lx__file)LX__FILE_CLOSED;
+        lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED, "the file can only be read here");
+        lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+        return status;
+    }
     return open_as(file, directory, name, flags, S_IFREG, error);
 }
 
 lx_status lx__directory_open(lx__file *file, const lx__file *directory, const char *name,
                              lx_error *error)
 {
+    if (directory != LX__CWD && directory->provider != NULL)
+        return open_provided(file, directory, name, error);
     return open_as(file, directory, name, O_RDONLY | O_DIRECTORY, S_IFDIR, error);
 }
 
@@ -235,6 +264,8 @@ lx_status lx__directory_make(const lx__file *directory, const char *name, lx_err
 
 void lx__file_close(lx__file *file)
 {
+    if (file->provider != NULL)
+        file->provider->class->close(file->provider);
     if (file->fd >= 0)
         close(file->fd); /* not retried: on Linux the descriptor is closed even after EINTR */
     lx__free(file->path);
@@ -244,14 +275,39 @@ void lx__file_close(lx__file *file)
 lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error)
 {
     struct stat about;
+    if (file->provider != NULL)
+        return file->provider->class->get_size(file->provider, size, error);
     if (fstat(file->fd, &about) == -1)
         return lx_fail_errno(error, errno, file->path, "cannot get the file size");
     *size = (uint64_t)about.st_size;
     return LX_OK;
 }
 
+lx_status lx__file_expect_size(const lx__file *file, uint64_t size, bool exact, lx_error *error)
+{
+    uint64_t present;
+    if (file->provider != NULL)
+        return file->provider->class->expect_size(file->provider, size, exact, error);
+    lx_status status = lx__file_size(file, &present, error);
+    if (status == LX_OK && (present < size || (exact && present != size))) {
+        status = lx_fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, but %llu are committed",
+                         (unsigned long long)present, (unsigned long long)size);
+        lx_error_locate(error, file->path, NULL, LX_NONE, present < size ? present : size);
+    }
+    return status;
+}
+
+bool lx__file_renew(const lx__file *file, uint64_t offset, uint64_t size)
+{
+    return file->provider != NULL && file->provider->class->renew(file->provider, offset, size);
+}
+
 void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size)
 {
+    if (file->provider != NULL) {
+        file->provider->class->will_need(file->provider, offset, size);
+        return;
+    }
     for (uint64_t done = 0; done < size; done += ADVICE) {
         uint64_t step = size - done < ADVICE ? size - done : ADVICE;
         (void)posix_fadvise(file->fd, (off_t)(offset + done), (off_t)step, POSIX_FADV_WILLNEED);
@@ -260,6 +316,8 @@ void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size)
 
 bool lx__file_is_absent(const lx__file *file, uint64_t offset)
 {
+    if (file->provider != NULL)
+        return file->provider->class->is_absent(file->provider, offset);
 #ifdef RWF_NOWAIT
     uint8_t byte;
     struct iovec to = {&byte, 1};
@@ -287,9 +345,28 @@ bool lx__file_is_unreadable(const lx_error *error)
            strcmp(error->message, CANNOT_READ) == 0;
 }
 
+lx_status lx__file_must_exist(lx_status status, lx_error *error)
+{
+    if (status != LX_ERR_NOT_FOUND)
+        return status;
+    if (error != NULL && error->status == status)
+        error->status = LX_ERR_CORRUPT;
+    return LX_ERR_CORRUPT;
+}
+
+/** Reads from a provider. The file was opened, so it counts as damaged if it is missing. */
+static lx_status read_provided(const lx__file *file, void *data, size_t size, uint64_t offset,
+                               size_t *got, lx_error *error)
+{
+    lx_status status = file->provider->class->read(file->provider, data, size, offset, got, error);
+    return lx__file_must_exist(status, error);
+}
+
 lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
                              size_t *got, lx_error *error)
 {
+    if (file->provider != NULL)
+        return read_provided(file, data, size, offset, got, error);
     ssize_t moved;
     RETRY(moved, pread(file->fd, data, size < TRANSFER ? size : TRANSFER, (off_t)offset));
     if (moved == -1) {

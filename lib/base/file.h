@@ -41,7 +41,10 @@ typedef struct lx__file {
     }
 
 /** The functions of one kind of provider. Each may be called by any thread at any time, except
- * @ref close. Those that return a status locate their errors themselves. */
+ * @ref close. Those that return a status locate their errors themselves.
+ *
+ * The functions below call them if an lx__file has a provider. Such a file can only be read: the
+ * functions that write, lock, list or map it must not be called. */
 typedef struct lx__provider_class {
     const char *network; /**< What lx__file_network() returns. */
 
@@ -71,6 +74,12 @@ typedef struct lx__provider_class {
     bool (*renew)(lx__provider *self, uint64_t offset, uint64_t size);
 } lx__provider_class;
 
+/** Whether the file or directory is open. */
+static inline bool lx__file_is_open(const lx__file *file)
+{
+    return file->fd != -1 || file->provider != NULL;
+}
+
 /** Denotes the working directory: names may be relative to it or absolute. */
 #define LX__CWD ((const lx__file *)0)
 
@@ -84,9 +93,20 @@ LX_API char *lx__path_join(const char *folder, const char *name);
  * @retval LX_ERR_NOT_FOUND  The file does not exist, and O_CREAT was not given.
  * @retval LX_ERR_EXISTS     O_EXCL was given and the file exists.
  * @retval LX_ERR_CORRUPT    The name is a symbolic link in @p directory, or not a regular file.
+ * @retval LX_ERR_UNSUPPORTED  The directory has a provider, and @p flags are not O_RDONLY.
  */
 LX_API lx_status lx__file_open(lx__file *file, const lx__file *directory, const char *name,
                                int flags, lx_error *error);
+
+/** Turns LX_ERR_NOT_FOUND, the result of a call for a file that must exist, into LX_ERR_CORRUPT. */
+LX_API lx_status lx__file_must_exist(lx_status status, lx_error *error);
+
+/** Whether a read failed although a provider tried for as long as it is patient, so that another
+ * attempt would only take as long again. Such a failure says nothing about the bytes. */
+static inline bool lx__file_gave_up(const lx__file *file, lx_status status)
+{
+    return file->provider != NULL && status != LX_OK && status != LX_ERR_CORRUPT;
+}
 
 /** Opens a directory; fails like lx__file_open(). */
 LX_API lx_status lx__directory_open(lx__file *file, const lx__file *directory, const char *name,
@@ -112,6 +132,16 @@ LX_API void lx__file_close(lx__file *file);
 /** Gets the length of the file in bytes. */
 LX_API lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error);
 
+/** Checks that the file has @p size bytes or, if @p exact is false, at least that many. Does not
+ * wait for a provider, so a later read may report that the length is wrong.
+ * @retval LX_ERR_CORRUPT  The length is wrong. */
+LX_API lx_status lx__file_expect_size(const lx__file *file, uint64_t size, bool exact,
+                                      lx_error *error);
+
+/** After a read returned bytes that are not what was written: replaces copies of these bytes that
+ * are on this machine. Returns whether the bytes may differ now; false if there are no copies. */
+LX_API bool lx__file_renew(const lx__file *file, uint64_t offset, uint64_t size);
+
 /** Starts reading @p size bytes at @p offset into the page cache. */
 LX_API void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size);
 
@@ -120,7 +150,7 @@ LX_API void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t s
 LX_API bool lx__file_is_absent(const lx__file *file, uint64_t offset);
 
 /** Reads up to @p size bytes at @p offset with one call; a short read does not necessarily mean the
- * end of the file. */
+ * end of the file. Returns LX_ERR_CORRUPT if a provider finds only now that the file is missing. */
 LX_API lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
                                     size_t *got, lx_error *error);
 
