@@ -82,11 +82,14 @@ static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *
         lx__fd_cache_release(pread->cache, file);
         return lx__fail_memory(error, "a record");
     }
-    if (size > extent->size &&
-        lx__file_read(&file->file, pread->bytes, size, extent->offset, NULL) != LX_OK)
+    lx_error why = LX_ERROR_INIT;
+    status = lx__file_read(&file->file, pread->bytes, size, extent->offset, &why);
+    if (status != LX_OK && size > extent->size && !lx__file_gave_up(&file->file, status)) {
         size = extent->size; /* The error may lie beyond the extent, so read only the extent. */
-    if (size == extent->size)
         status = lx__file_read(&file->file, pread->bytes, size, extent->offset, error);
+    } else if (status != LX_OK) {
+        lx__error_propagate(error, &why);
+    }
     lx__fd_cache_release(pread->cache, file);
     if (status != LX_OK)
         return status;
@@ -141,15 +144,16 @@ static run find_run(const lx__extent *extents, size_t count)
 }
 
 /** Reads a run and copies each extent to its destination, unless the run is straight. */
-static lx_status fetch_run(lx__pread *pread, const lx__extent *extents, const run *r)
+static lx_status fetch_run(lx__pread *pread, const lx__extent *extents, const run *r,
+                           lx_error *error)
 {
     const lx__extent *first = &extents[0];
     if (r->straight)
-        return read_bytes(pread, first, r->bytes, first->into, NULL);
+        return read_bytes(pread, first, r->bytes, first->into, error);
     pread->size = 0;
     if (!lx__reserve(&pread->bytes, &pread->capacity, r->bytes))
-        return LX_ERR_NOMEM;
-    lx_status status = read_bytes(pread, first, r->bytes, pread->bytes, NULL);
+        return lx__fail_memory(error, "records");
+    lx_status status = read_bytes(pread, first, r->bytes, pread->bytes, error);
     for (size_t i = 0; status == LX_OK && i < r->count; i++)
         memcpy(extents[i].into, pread->bytes + (extents[i].offset - first->offset),
                extents[i].size);
@@ -161,17 +165,23 @@ static lx_status fetch_by_pread(lx__fetcher *self, const lx__extent *extents, si
 {
     lx__pread *pread = (lx__pread *)self;
     lx_status failed = LX_OK;
+    /* On this machine, extents are read one by one after a failure, which finds the bad one. */
+    lx_error *whole_error = pread->elsewhere ? error : NULL;
     for (size_t i = 0; i < count;) {
         run r = find_run(extents + i, count - i);
         size_t end = i + r.count;
-        bool read = r.count > 1 && fetch_run(pread, extents + i, &r) == LX_OK;
+        lx_status whole = r.count > 1 ? fetch_run(pread, extents + i, &r, whole_error) : LX_OK;
+        if (pread->elsewhere && whole != LX_OK)
+            return whole;
         for (; i < end; i++) {
             const uint8_t *data = extents[i].into;
-            lx_status status = read
+            lx_status status = r.count > 1 && whole == LX_OK
                                    ? LX_OK
                                    : fetch_single(pread, &extents[i], &data, failed ? NULL : error);
             if (status == LX_OK)
                 done(user, i, data);
+            else if (pread->elsewhere)
+                return status;
             else if (failed == LX_OK)
                 failed = status;
         }
@@ -191,6 +201,17 @@ void lx__pread_advise(const lx__pread *pread, const lx__extent *extent)
         return; /* the read itself will report the error */
     lx__file_will_need(&file->file, extent->offset, extent->size);
     lx__fd_cache_release(pread->cache, file);
+}
+
+bool lx__pread_renew(lx__pread *pread, const lx__extent *extent)
+{
+    lx__open_file *file;
+    pread->size = 0; /* the buffer may contain the extent */
+    if (take_file(pread, extent->chunk, &file, NULL) != LX_OK)
+        return false;
+    bool renewed = lx__file_renew(&file->file, extent->offset, extent->size);
+    lx__fd_cache_release(pread->cache, file);
+    return renewed;
 }
 
 void lx__pread_end(lx__pread *pread)

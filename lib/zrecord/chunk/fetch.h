@@ -22,7 +22,8 @@ typedef void lx__fetch_done(void *user, size_t which, const uint8_t *data);
 typedef struct lx__fetcher lx__fetcher;
 struct lx__fetcher {
     /** Fetches @p count extents, all of which must have a chunk. If some extents cannot be read,
-     * calls @p done for all other extents and returns the first failure. */
+     * calls @p done for all other extents and returns the first failure. If the files are
+     * elsewhere, stops at the first extent that cannot be read. */
     lx_status (*fetch)(lx__fetcher *self, const lx__extent *extents, size_t count,
                        lx__fetch_done *done, void *user, lx_error *error);
 };
@@ -35,7 +36,8 @@ lx_status lx__fetch_one(lx__fetcher *fetcher, const lx__extent *extent, const ui
 typedef struct lx__pread {
     lx__fetcher fetcher; /**< Must be first: the struct is cast to and from it. */
     lx__fd_cache *cache;
-    size_t ahead; /**< Number of bytes to read at once while reads are sequential. */
+    size_t ahead;   /**< Number of bytes to read at once while reads are sequential. */
+    bool elsewhere; /**< The files have providers, which wait long before they fail. */
     /** @name The bytes that were read last, for extents that have no destination */
     /** @{ */
     uint8_t *bytes;
@@ -49,6 +51,9 @@ void lx__pread_init(lx__pread *pread, lx__fd_cache *cache, size_t ahead);
 
 /** Asks the system to read an extent ahead of time, because it will be fetched soon. */
 void lx__pread_advise(const lx__pread *pread, const lx__extent *extent);
+
+/** Renews the copies of an extent that are on this machine; see lx__file_renew(). */
+bool lx__pread_renew(lx__pread *pread, const lx__extent *extent);
 
 void lx__pread_end(lx__pread *pread);
 

@@ -252,6 +252,11 @@ lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_f
     lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
+    if (lx__store_is_elsewhere(snapshot->store)) {
+        status = lx__store_fail_elsewhere(snapshot->store, "back up the dataset", error);
+        lx__snapshot_unref(snapshot);
+        return status;
+    }
     bool made = stat(path, &about) == -1 && errno == ENOENT;
     backup self = {.snapshot = snapshot,
                    .directory = LX__FILE_CLOSED,

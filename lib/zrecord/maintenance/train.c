@@ -39,7 +39,8 @@ static lx_status take(job *self, uint64_t index, lx__samples *samples, lx_error 
     if (status == LX_OK && value.data != NULL &&
         !lx__samples_add(samples, self->buffer, value.entry.logical))
         status = lx__fail_memory(&why, "a sample");
-    if (status == LX_ERR_CORRUPT || lx__file_is_unreadable(&why))
+    if (status == LX_ERR_CORRUPT ||
+        (lx__file_is_unreadable(&why) && !lx__store_is_elsewhere(self->from->store)))
         return LX_OK;
     if (status != LX_OK)
         lx__error_propagate(error, &why);

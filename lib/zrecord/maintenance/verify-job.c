@@ -22,7 +22,8 @@ size_t lx__verify_files(const lx__snapshot *snapshot, bool sealed)
 static lx_status add_finding(lx__verify_job *job, lx_status status, const lx_error *damage,
                              uint64_t records)
 {
-    bool unreadable = job->file == LX__NO_FILE && lx__file_is_unreadable(damage);
+    bool unreadable = job->file == LX__NO_FILE && lx__file_is_unreadable(damage) &&
+                      !lx__store_is_elsewhere(job->checker.snapshot->store);
     if (status != LX_ERR_CORRUPT && !unreadable) {
         job->failure = *damage;
         return status;

@@ -4,8 +4,6 @@
  * called only on that thread. */
 #include "zrecord/maintenance/verify.h"
 
-#include <sys/stat.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "executor/clock.h"
@@ -207,14 +205,15 @@ static lx_status check_all(verification *v)
  * damaged anyway. */
 static bool adapt(const lx__store *store, bool sealed, lx__chunk_item *item)
 {
-    struct stat about;
+    lx__file file;
+    uint64_t bytes;
     char name[LX__NAME_SIZE];
     lx__chunk_name(item->id, name);
-    if (fstatat(store->chunk_directory.fd, name, &about, AT_SYMLINK_NOFOLLOW) == -1 ||
-        !S_ISREG(about.st_mode))
+    if (lx__file_open(&file, &store->chunk_directory, name, O_RDONLY, NULL) != LX_OK)
         return false;
-    uint64_t bytes = (uint64_t)about.st_size;
-    if (bytes == item->bytes || (bytes > item->bytes && !sealed))
+    lx_status status = lx__file_size(&file, &bytes, NULL);
+    lx__file_close(&file);
+    if (status != LX_OK || bytes == item->bytes || (bytes > item->bytes && !sealed))
         return false;
     item->bytes = bytes;
     return true;

@@ -21,12 +21,12 @@ static lx_status probe_value(lx__checker *checker, size_t field, uint64_t index,
                              lx_error *error)
 {
     uint64_t bytes;
-    lx_status status = lx__checker_check(checker, field, index, &bytes, NULL);
-    if (status == LX_ERR_CORRUPT)
-        *damaged = 1;
-    if (status == LX_OK || status == LX_ERR_CORRUPT)
-        return LX_OK;
-    return lx__checker_check(checker, field, index, &bytes, error);
+    lx_status status = lx__checker_check(checker, field, index, &bytes, error);
+    if (status != LX_ERR_CORRUPT)
+        return status;
+    lx__value_forget_damage(&checker->reader, field, index, error);
+    *damaged = 1;
+    return LX_OK;
 }
 
 static lx_status probe_record(lx__checker *checker, const size_t *fields, size_t field_count,

@@ -120,6 +120,17 @@ static lx_status make_damage_counter(lx_dataset *dataset, lx_error *error)
     return LX_OK;
 }
 
+static lx_status refuse_live(const lx_dataset *dataset, lx_error *error)
+{
+    if (!dataset->options.live)
+        return LX_OK;
+    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                               "a dataset that is not on this machine cannot be live: it is read "
+                               "as it was sealed");
+    lx_error_locate(error, dataset->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 /** Fails if a dataset that was just opened lacks some of the records to show. */
 static lx_status check_length(const lx_dataset *dataset, lx_error *error)
 {
@@ -133,21 +144,30 @@ static lx_status check_length(const lx_dataset *dataset, lx_error *error)
     return status;
 }
 
-lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, lx_dataset **dataset,
-                          lx_error *error)
+/** Loads the dataset at the handle's path, or the one in @p directory. */
+static lx_status load(lx_dataset *opened, lx__file *directory, lx_error *error)
 {
-    LX__CLEAR(dataset);
-    if (path == NULL || dataset == NULL)
-        return lx_fail(error, LX_ERR_ARGUMENT, "path or dataset is NULL");
+    if (directory == NULL) {
+        opened->absolute_path = make_absolute(opened->path);
+        return lx__dataset_load(opened, &opened->snapshot, error);
+    }
+    lx_status status = refuse_live(opened, error);
+    return status == LX_OK ? lx__dataset_load_in(opened, directory, &opened->snapshot, error)
+                           : status;
+}
+
+static lx_status open_handle(const char *path, lx__file *directory,
+                             const lx_dataset_options *options, lx_dataset **dataset,
+                             lx_error *error)
+{
     lx_dataset *opened = NULL;
     lx_status status = make_handle(path, options, &opened, error);
     if (status == LX_OK) {
         lx__process_record(&opened->process);
-        opened->absolute_path = make_absolute(path);
         status = make_damage_counter(opened, error);
     }
     if (status == LX_OK)
-        status = lx__dataset_load(opened, &opened->snapshot, error);
+        status = load(opened, directory, error);
     if (status == LX_OK)
         status = check_length(opened, error);
     if (status != LX_OK) {
@@ -157,6 +177,32 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, l
     opened->schema = lx__schema_ref(opened->snapshot->store->schema);
     *dataset = opened;
     return LX_OK;
+}
+
+lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, lx_dataset **dataset,
+                          lx_error *error)
+{
+    LX__CLEAR(dataset);
+    if (path == NULL || dataset == NULL)
+        return lx_fail(error, LX_ERR_ARGUMENT, "path or dataset is NULL");
+    return open_handle(path, NULL, options, dataset, error);
+}
+
+lx_status lx__dataset_open_in(lx__file *directory, const lx_dataset_options *options,
+                              lx_dataset **dataset, lx_error *error)
+{
+    *dataset = NULL;
+    lx_status status = open_handle(directory->path, directory, options, dataset, error);
+    lx__file_close(directory); /* unless the dataset has taken it over */
+    return status;
+}
+
+const lx__file *lx__dataset_get_directory(lx_dataset *dataset)
+{
+    lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
+    const lx__file *directory = &snapshot->store->directory;
+    lx__snapshot_unref(snapshot); /* the handle still refers to it */
+    return directory;
 }
 
 lx_status lx__dataset_share(lx_dataset *dataset, lx_dataset **shared, lx_error *error)

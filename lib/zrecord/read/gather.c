@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "zrecord/read/prefetch.h"
 #include "zrecord/read/residency.h"
 #include "zrecord/read/value-rows.h"
 
@@ -30,6 +31,7 @@ typedef struct gather {
     target to;
     const uint64_t *indices; /**< The record indices of the block. */
     size_t count, extent_count;
+    size_t fetched; /**< Number of extents that were fetched. */
     lx__loaded loaded[LX__VALUE_BLOCK];
     lx__extent extents[LX__VALUE_BLOCK];
     uint8_t owners[LX__VALUE_BLOCK]; /**< For each extent, the position of its record. */
@@ -122,14 +124,20 @@ static inline __attribute__((always_inline)) lx_status find(lx__value_reader *re
 
 /* ---- one value */
 
+static void locate_record(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                          lx_error *error)
+{
+    lx_error_locate(error, snapshot->store->directory.path,
+                    lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
+}
+
 lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t index,
                          lx_error *error)
 {
     lx_status status = lx_fail(error, LX_ERR_RANGE,
                                "index %llu is out of range: the length is %llu",
                                (unsigned long long)index, (unsigned long long)snapshot->length);
-    lx_error_locate(error, snapshot->store->directory.path,
-                    lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
+    locate_record(snapshot, field, index, error);
     return status;
 }
 
@@ -140,8 +148,7 @@ static lx_status fail_size(const lx__snapshot *snapshot, size_t field, uint64_t 
                                "the value has %llu bytes, but the caller allowed for %llu: query "
                                "the sizes again",
                                (unsigned long long)size, (unsigned long long)room);
-    lx_error_locate(error, snapshot->store->directory.path,
-                    lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
+    locate_record(snapshot, field, index, error);
     return status;
 }
 
@@ -182,31 +189,24 @@ copy_value(lx__value_reader *reader, size_t field, uint64_t index, const lx__loa
     return status == LX_OK ? copy_located(reader, field, index, &value, out, room, error) : status;
 }
 
-/** Copies a value again, this time with @p error, to report a failure other than damage. */
-static __attribute__((noinline)) lx_status report(lx__value_reader *reader, size_t field,
-                                                  uint64_t index, uint8_t *out, uint64_t room,
-                                                  lx_error *error)
-{
-    return copy_value(reader, field, index, NULL, out, room, error);
-}
-
 /** Like copy_value(), but if the policy is ZEROS and the value is damaged, writes zeros and sets
  * @p lost. */
 static lx_status copy_any(lx__value_reader *reader, lx__damage_counter *damages, size_t field,
                           uint64_t index, const lx__loaded *loaded, uint8_t *out, uint64_t room,
                           bool *lost, lx_error *error)
 {
-    bool zeros = damages->policy == LX_DAMAGE_ZEROS;
     *lost = false;
-    lx_status status = copy_value(reader, field, index, loaded, out, room, zeros ? NULL : error);
+    lx_status status = copy_value(reader, field, index, loaded, out, room, error);
     if (status == LX_OK)
         return status;
-    if (lx__damage_count(damages, status)) {
-        memset(out, 0, (size_t)room);
-        *lost = true;
-        return LX_OK;
-    }
-    return zeros ? report(reader, field, index, out, room, error) : status;
+    if (lx__value_renew(reader, field, index, status, error))
+        status = copy_value(reader, field, index, NULL, out, room, error);
+    if (!lx__damage_count(damages, status))
+        return status;
+    lx__value_forget_damage(reader, field, index, error);
+    memset(out, 0, (size_t)room);
+    *lost = true;
+    return LX_OK;
 }
 
 lx_status lx__gather_one(lx__value_reader *reader, lx__damage_counter *damages, size_t field,
@@ -234,6 +234,7 @@ static void copy_if_intact(gather *g, size_t i, const uint8_t *data)
 static void take_extent(void *user, size_t which, const uint8_t *data)
 {
     gather *g = user;
+    g->fetched++;
     copy_if_intact(g, g->owners[which], data);
 }
 
@@ -261,14 +262,23 @@ static void list_value(gather *g, size_t i)
  * the others one by one, so that failures are reported. */
 static lx_status copy_intact(gather *g, lx_error *error)
 {
-    g->extent_count = 0;
+    const lx__snapshot *snapshot = g->reader.snapshot;
+    g->extent_count = g->fetched = 0;
     for (size_t i = 0; i < g->count; i++)
         list_value(g, i);
     lx__fetcher *fetcher = lx__value_fetcher(&g->reader, g->field, error);
     if (fetcher == NULL)
         return LX_ERR_NOMEM;
-    (void)fetcher->fetch(fetcher, g->extents, g->extent_count, take_extent, g, NULL);
-    return LX_OK;
+    if (lx__store_is_elsewhere(snapshot->store))
+        lx__prefetch_extents(&g->reader, g->field, g->extents, g->extent_count);
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = fetcher->fetch(fetcher, g->extents, g->extent_count, take_extent, g, &why);
+    if (!lx__file_gave_up(&snapshot->store->directory, status))
+        return LX_OK;
+    size_t i = g->owners[g->fetched];
+    lx__snapshot_add_context(snapshot, g->field, g->indices[i], &g->loaded[i].entry, &why);
+    lx__error_propagate(error, &why);
+    return status;
 }
 
 static void prefetch_located(const gather *g, const lx__value *value, size_t lines)
@@ -381,18 +391,27 @@ static lx_status find_measured(gather *g, size_t i, lx__value *value, lx_error *
     return status;
 }
 
+/** Whether record @p i of the block, which could not be read, must be read again. */
+static bool renew(gather *g, size_t i, lx_status status, lx_error *error)
+{
+    bool renewed = lx__value_renew(&g->reader, g->field, g->indices[i], status, error);
+    if (renewed)
+        g->loaded[i].lost = true; /* its row may differ now */
+    return renewed;
+}
+
 static lx_status measure_value(gather *g, size_t i, lx__value *value, lx_error *error)
 {
-    bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
-    lx_status status = find_measured(g, i, value, zeros ? NULL : error);
+    lx_status status = find_measured(g, i, value, error);
     if (status == LX_OK)
         return status;
-    if (zeros && status == LX_ERR_CORRUPT) {
+    if (renew(g, i, status, error))
+        status = find_measured(g, i, value, error);
+    if (g->damages->policy == LX_DAMAGE_ZEROS && status == LX_ERR_CORRUPT) {
+        lx__value_forget_damage(&g->reader, g->field, g->indices[i], error);
         value->entry = (lx__entry){0}; /* The gather that follows will count it. */
         return LX_OK;
     }
-    if (zeros)
-        return find_measured(g, i, value, error);
     (void)lx__damage_count(g->damages, status);
     return status;
 }
@@ -407,6 +426,8 @@ lx_status lx__measure(lx__snapshot *snapshot, lx__damage_counter *damages, size_
     offsets[0] = 0;
     for (size_t at = 0; status == LX_OK && at < count; at += g.count) {
         status = next_block(&g, indices + at, count - at, false, error);
+        if (status == LX_OK && damages->policy == LX_DAMAGE_ZEROS)
+            lx__prefetch_elsewhere(&g.reader, field, g.indices, g.count); /* to verify them */
         for (size_t i = 0; status == LX_OK && i < g.count; i++) {
             lx__value value;
             status = measure_value(&g, i, &value, error);
@@ -454,15 +475,12 @@ static lx_status find_slice(lx__value_reader *reader, size_t field, uint64_t ind
 static lx_status fill_slice(lx__value_reader *reader, lx__damage_counter *damages, size_t field,
                             uint64_t index, lx_slice *slice, lx_error *error)
 {
-    bool zeros = damages->policy == LX_DAMAGE_ZEROS;
-    lx_status status = find_slice(reader, field, index, slice, zeros ? NULL : error);
-    if (status == LX_OK)
+    lx_status status = find_slice(reader, field, index, slice, error);
+    if (status == LX_OK || !lx__damage_count(damages, status))
         return status;
-    if (lx__damage_count(damages, status)) {
-        *slice = (lx_slice){NULL, 0};
-        return LX_OK;
-    }
-    return zeros ? find_slice(reader, field, index, slice, error) : status;
+    lx__value_forget_damage(reader, field, index, error);
+    *slice = (lx_slice){NULL, 0};
+    return LX_OK;
 }
 
 lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
@@ -482,15 +500,16 @@ static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *erro
 {
     static const uint8_t there;
     lx__value value;
-    bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
-    const lx__loaded *loaded = known(g, i);
     uint64_t index = g->indices[i];
-    lx_status status = find(&g->reader, g->field, index, loaded, &value, zeros ? NULL : error);
+    lx_status status = find(&g->reader, g->field, index, known(g, i), &value, error);
     *slice = (lx_slice){NULL, 0};
-    if (status != LX_OK && zeros)
-        return lx__damage_count(g->damages, status)
-                   ? LX_OK
-                   : find(&g->reader, g->field, index, loaded, &value, error);
+    if (renew(g, i, status, error))
+        status = find(&g->reader, g->field, index, known(g, i), &value, error);
+    if (status != LX_OK && g->damages->policy == LX_DAMAGE_ZEROS &&
+        lx__damage_count(g->damages, status)) {
+        lx__value_forget_damage(&g->reader, g->field, index, error);
+        return LX_OK;
+    }
     if (status == LX_OK)
         status = refuse_compressed(g->reader.snapshot, g->field, index, &value.entry, error);
     if (status == LX_OK && !lx__entry_is_missing(&value.entry))
@@ -520,6 +539,7 @@ static lx_status size_slices(gather *g, const uint64_t *indices, size_t count, l
 static lx_status fill_slices(gather *g, lx_slice *slices, uint8_t **out, lx_error *error)
 {
     lx_status status = LX_OK;
+    lx__prefetch_elsewhere(&g->reader, g->field, g->indices, g->count);
     for (size_t i = 0; status == LX_OK && i < g->count; i++) {
         bool lost;
         if (slices[i].data == NULL)

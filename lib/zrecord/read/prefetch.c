@@ -2,10 +2,14 @@
 #include "zrecord/read/prefetch.h"
 
 #include "base/alloc.h"
+#include "zrecord/read/value-rows.h"
 
 /* Largest gap between two values to request together; usually it contains values of other
  * fields. */
 #define GAP ((uint64_t)128 << 10)
+/* The same for a dataset elsewhere, where each byte costs more: about what a link of 1 Gbit/s
+ * transfers in the time that a request takes if 64 requests of 20 ms are under way. */
+#define GAP_ELSEWHERE ((uint64_t)32 << 10)
 
 /** Requests the extent collected for a field, unless it is empty, that is, its chunk is NULL. */
 static void ask_for(lx__value_reader *reader, size_t field, lx__extent *wanted)
@@ -15,17 +19,12 @@ static void ask_for(lx__value_reader *reader, size_t field, lx__extent *wanted)
     *wanted = (lx__extent){0};
 }
 
-/** Adds a value to the extent collected for its field. Skips invalid entries, which the read will
- * report. */
-static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__value *value,
-                   lx__extent *wanted)
+/** Adds an extent to the one collected for its field. */
+static void add(lx__value_reader *reader, size_t field, const lx__extent *next, uint64_t gap,
+                lx__extent *wanted)
 {
-    const lx__extent *next = &value->extent;
-    if (lx__snapshot_locate(reader->snapshot, field, index, value, NULL) != LX_OK ||
-        next->chunk == NULL)
-        return;
     uint64_t end = wanted->offset + wanted->size;
-    if (next->chunk != wanted->chunk || next->offset < wanted->offset || next->offset > end + GAP ||
+    if (next->chunk != wanted->chunk || next->offset < wanted->offset || next->offset > end + gap ||
         next->offset + next->size - wanted->offset > UINT32_MAX) {
         ask_for(reader, field, wanted);
         *wanted = *next;
@@ -34,15 +33,46 @@ static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__v
     }
 }
 
+/** Adds a value whose entry was loaded. Skips invalid entries, which the read will report. */
+static void add_value(lx__value_reader *reader, size_t field, uint64_t index, lx__value *value,
+                      uint64_t gap, lx__extent *wanted)
+{
+    if (lx__snapshot_locate(reader->snapshot, field, index, value, NULL) == LX_OK &&
+        value->extent.chunk != NULL)
+        add(reader, field, &value->extent, gap, wanted);
+}
+
+static uint64_t gap_of(const lx__value_reader *reader)
+{
+    return lx__store_is_elsewhere(reader->snapshot->store) ? GAP_ELSEWHERE : GAP;
+}
+
+void lx__prefetch_extents(lx__value_reader *reader, size_t field, const lx__extent *extents,
+                          size_t count)
+{
+    lx__extent wanted = {0};
+    for (size_t i = 0; i < count; i++)
+        add(reader, field, &extents[i], gap_of(reader), &wanted);
+    ask_for(reader, field, &wanted);
+}
+
 void lx__prefetch_values(lx__value_reader *reader, size_t field, const uint64_t *indices,
                          size_t count)
 {
     lx__extent wanted = {0};
-    for (size_t i = 0; i < count; i++) {
-        lx__value value;
-        if (indices[i] < reader->snapshot->length &&
-            lx__value_load(reader, field, indices[i], &value, NULL) == LX_OK)
-            gather(reader, field, indices[i], &value, &wanted);
+    lx__loaded loaded[LX__VALUE_BLOCK];
+    size_t step = LX__VALUE_BLOCK, here;
+    for (size_t at = 0; at < count; at += step)
+        lx__value_ask_block(reader, field, indices + at, count - at < step ? count - at : step);
+    for (size_t at = 0; at < count; at += here) {
+        here = count - at < step ? count - at : step;
+        if (lx__value_load_block(reader, field, indices + at, here, false, loaded, NULL) != LX_OK)
+            break; /* the read will report it */
+        for (size_t i = 0; i < here; i++) {
+            lx__value value = {.entry = loaded[i].entry, .update = loaded[i].update};
+            if (indices[at + i] < reader->snapshot->length && !loaded[i].lost)
+                add_value(reader, field, indices[at + i], &value, gap_of(reader), &wanted);
+        }
     }
     ask_for(reader, field, &wanted);
 }
@@ -62,7 +92,7 @@ bool lx__prefetch_next(lx__prefetch *ahead, uint64_t *first, uint64_t *end)
             lx__value value;
             if (lx__value_load(&ahead->reader, i, index, &value, NULL) != LX_OK)
                 continue;
-            gather(&ahead->reader, i, index, &value, &wanted[i]);
+            add_value(&ahead->reader, i, index, &value, GAP, &wanted[i]);
             bytes += value.entry.physical;
         }
         index++;

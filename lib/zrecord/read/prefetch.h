@@ -25,10 +25,24 @@ typedef struct lx__prefetch {
     lx__value_reader reader;
 } lx__prefetch;
 
-/** Requests values from the system, without waiting for them. Neighbors are requested together.
- * Skips values that cannot be located, which the read will report. */
+/** Requests values, without waiting for them. Neighbors are requested together. Skips values that
+ * cannot be located, which the read will report. Waits for table rows; if the dataset is elsewhere,
+ * first requests them all. */
 void lx__prefetch_values(lx__value_reader *reader, size_t field, const uint64_t *indices,
                          size_t count);
+
+/** Like lx__prefetch_values(), but only if the dataset is elsewhere: before values are read one by
+ * one, which would wait for each of them. */
+static inline void lx__prefetch_elsewhere(lx__value_reader *reader, size_t field,
+                                          const uint64_t *indices, size_t count)
+{
+    if (lx__store_is_elsewhere(reader->snapshot->store))
+        lx__prefetch_values(reader, field, indices, count);
+}
+
+/** Requests extents, all of which must have a chunk. Neighbors are requested together. */
+void lx__prefetch_extents(lx__value_reader *reader, size_t field, const lx__extent *extents,
+                          size_t count);
 
 /** Determines the next range of records, [@p first, @p end), and requests its values from the
  * system. Returns false at the end of the dataset. */

@@ -94,14 +94,14 @@ static lx_status read_part(lx__value_reader *reader, size_t field, uint64_t inde
 static lx_status read_any(lx__snapshot *snapshot, lx__damage_counter *damages, size_t field,
                           uint64_t index, part *p, lx_error *error)
 {
-    bool zeros = damages->policy == LX_DAMAGE_ZEROS;
     lx__value_reader reader = lx__value_reader_of(snapshot);
-    lx_status status = read_part(&reader, field, index, p, zeros ? NULL : error);
+    lx_status status = read_part(&reader, field, index, p, error);
+    if (lx__value_renew(&reader, field, index, status, error))
+        status = read_part(&reader, field, index, p, error);
     if (status != LX_OK && lx__damage_count(damages, status)) {
+        lx__value_forget_damage(&reader, field, index, error);
         p->items = LX_NONE;
         status = LX_OK;
-    } else if (status != LX_OK && zeros) {
-        status = read_part(&reader, field, index, p, error);
     }
     lx__value_reader_end(&reader);
     return status;

@@ -46,7 +46,9 @@ static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__sta
     lx_status status = lx__state_replay(
         state, &store->log, store->schema,
         dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, scan, error);
-    if (status == LX_OK && dataset->options.durable && state->position.offset != from)
+    /* What is elsewhere is sealed, and so durable. */
+    if (status == LX_OK && dataset->options.durable && state->position.offset != from &&
+        !lx__store_is_elsewhere(store))
         status = sync_log(store, error);
     return status;
 }
@@ -112,6 +114,19 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
 lx_status lx__dataset_load(const lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error)
 {
     return open_anew(dataset, NULL, false, snapshot, error);
+}
+
+lx_status lx__dataset_load_in(const lx_dataset *dataset, lx__file *directory,
+                              lx__snapshot **snapshot, lx_error *error)
+{
+    lx__store *store;
+    lx_status status = lx__store_open_in(directory, dataset->options.verify,
+                                         dataset->options.access, &store, error);
+    if (status != LX_OK)
+        return status;
+    status = replay_all(dataset, store, NULL, snapshot, error);
+    lx__store_unref(store);
+    return status;
 }
 
 /** Continues from @p now in the same WAL. */

@@ -5,6 +5,7 @@
 #include "executor/clock.h"
 #include "zrecord/read/prefetch.h"
 #include "zrecord/read/refresh.h"
+#include "zrecord/read/value-rows.h"
 
 /* Calls that read fewer records are not measured: they would gain little. */
 #define RECORDS_MIN 4
@@ -102,12 +103,14 @@ bool lx__residency_request(lx__snapshot *snapshot, size_t field, const uint64_t 
                            size_t count)
 {
     lx__value_reader reader = lx__value_reader_of(snapshot);
-    learn(snapshot->store, any_on_disk(&reader, field, indices, count));
+    bool elsewhere = lx__store_is_elsewhere(snapshot->store);
+    if (!elsewhere)
+        learn(snapshot->store, any_on_disk(&reader, field, indices, count));
     bool on_disk = lx__residency_is_on_disk(snapshot->store);
-    if (on_disk) {
+    if (on_disk && !elsewhere)
         request_tables(snapshot, field);
+    if (on_disk)
         lx__prefetch_values(&reader, field, indices, count);
-    }
     lx__value_reader_end(&reader);
     return on_disk;
 }
@@ -131,6 +134,9 @@ lx__residency_step lx__residency_begin(const lx_dataset *dataset, lx__snapshot *
     const lx__store *store = snapshot->store;
     lx__residency state = atomic_load_explicit(&store->residency, memory_order_relaxed);
     if (count < RECORDS_MIN || state == LX__ASSUMED)
+        return step;
+    /* A gather requests what it needs for a block from elsewhere, in any case. */
+    if (lx__store_is_elsewhere(store) && count <= LX__VALUE_BLOCK)
         return step;
     if (store->access == LX_ACCESS_MMAP && state == LX__IN_MEMORY) {
         step.started = lx__clock_now();

@@ -8,7 +8,9 @@
  * therefore reads with pread, after it has asked the system for all values of a call at once.
  * The system then reads them at the same time, and keeps them in memory for the next epoch.
  *
- * The state is shared by all readers of a store. A wrong guess affects only speed.
+ * The state is shared by all readers of a store. A wrong guess affects only speed. The values of a
+ * dataset elsewhere always count as on disk; only the rows that are needed are requested then, not
+ * whole tables.
  */
 #ifndef LX_ZRECORD_RESIDENCY_H
 #define LX_ZRECORD_RESIDENCY_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/read/value-reader.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/read/value-rows.h"
@@ -12,6 +14,9 @@
 /* Limits for one field. */
 #define ROWS_MAX 1024
 #define ROWS_MIN 8
+/* How many such windows of rows to ask for at once if the dataset is elsewhere: 1 MiB of offsets.
+ * The distance is then paid once for all of them. */
+#define WINDOWS_AHEAD 64
 #define BYTES_MAX ((size_t)64 << 10)
 
 static lx_status prepare(lx__value_reader *reader, lx_error *error)
@@ -29,6 +34,7 @@ static lx_status prepare(lx__value_reader *reader, lx_error *error)
         reader->fields[i].next = LX_NONE;
         lx__pread_init(&reader->fields[i].pread, &store->files,
                        bytes < BYTES_MAX ? bytes : BYTES_MAX);
+        reader->fields[i].pread.elsewhere = lx__store_is_elsewhere(store);
     }
     return LX_OK;
 }
@@ -71,11 +77,20 @@ static lx_status read_window(lx__value_reader *reader, size_t field, uint64_t fi
     return status;
 }
 
+/** Asks for row @p index and, if reads are sequential, for the windows after it. */
+static void ask_ahead(const lx__value_reader *reader, size_t field, uint64_t index, bool walks)
+{
+    uint64_t left = reader->snapshot->state.rows - index;
+    uint64_t ahead = walks ? reader->window_rows * WINDOWS_AHEAD : 1;
+    lx__value_ask_rows(reader, field, index, left < ahead ? left : ahead);
+}
+
 /** Loads row @p index into the window, along with the rows after it if reads are sequential. */
 static lx_status find_row(lx__value_reader *reader, size_t field, uint64_t index, lx_error *error)
 {
     lx__field_window *in = &reader->fields[field];
-    uint64_t left = reader->snapshot->state.rows - index;
+    const lx__store *store = reader->snapshot->store;
+    uint64_t left = reader->snapshot->state.rows - index, window = reader->window_rows;
     bool walks = in->next == index;
     in->next = index + 1;
     if (index - in->first < in->count) /* wraps if index is less than first */
@@ -84,11 +99,19 @@ static lx_status find_row(lx__value_reader *reader, size_t field, uint64_t index
         in->rows = lx__alloc_array(reader->window_rows, LX__ENTRY_BYTES);
     if (in->rows == NULL)
         return lx__fail_memory(error, "table rows");
+    if (lx__store_is_elsewhere(store))
+        ask_ahead(reader, field, index, walks);
     /* Even if the range cannot be read, the row itself may be readable. */
-    if (walks &&
-        read_window(reader, field, index, left < reader->window_rows ? left : reader->window_rows,
-                    NULL) == LX_OK)
-        return LX_OK;
+    if (walks) {
+        lx_error why = LX_ERROR_INIT;
+        lx_status status = read_window(reader, field, index, left < window ? left : window, &why);
+        if (status == LX_OK)
+            return LX_OK;
+        if (lx__file_gave_up(&store->directory, status)) {
+            lx__error_propagate(error, &why);
+            return status;
+        }
+    }
     return read_window(reader, field, index, 1, error);
 }
 
@@ -149,14 +172,50 @@ lx_status lx__value_fetch_stored(lx__value_reader *reader, size_t field, uint64_
     return status;
 }
 
-lx_status lx__value_fetch_verified(lx__value_reader *reader, size_t field, uint64_t index,
-                                   lx__value *value, lx_error *error)
+static lx_status fetch_verified(lx__value_reader *reader, size_t field, uint64_t index,
+                                lx__value *value, lx_error *error)
 {
     lx_status status = lx__value_find(reader, field, index, value, error);
     if (status == LX_OK)
         status = lx__value_fetch(reader, field, index, value, NULL, error);
     return status == LX_OK ? lx__snapshot_verify_now(reader->snapshot, field, index, value, error)
                            : status;
+}
+
+lx_status lx__value_fetch_verified(lx__value_reader *reader, size_t field, uint64_t index,
+                                   lx__value *value, lx_error *error)
+{
+    lx_status status = fetch_verified(reader, field, index, value, error);
+    if (lx__value_renew(reader, field, index, status, error))
+        status = fetch_verified(reader, field, index, value, error);
+    return status;
+}
+
+/* ---- damage */
+
+bool lx__value_renew_copies(lx__value_reader *reader, size_t field, uint64_t index, lx_error *error)
+{
+    const lx__snapshot *snapshot = reader->snapshot;
+    lx__value value;
+    if (index >= snapshot->length || prepare(reader, NULL) != LX_OK)
+        return false;
+    bool renewed = lx__value_renew_rows(reader, field, index);
+    reader->fields[field].count = 0;
+    if (lx__value_find(reader, field, index, &value, NULL) == LX_OK && value.extent.chunk != NULL &&
+        lx__pread_renew(&reader->fields[field].pread, &value.extent))
+        renewed = true;
+    if (renewed)
+        lx__value_forget_damage(reader, field, index, error);
+    return renewed;
+}
+
+void lx__value_forget_damage(const lx__value_reader *reader, size_t field, uint64_t index,
+                             lx_error *error)
+{
+    const lx__field *shown = lx__schema_field(reader->snapshot->store->schema, field);
+    if (error != NULL && error->status == LX_ERR_CORRUPT && error->record == index &&
+        strcmp(error->field, shown->name) == 0)
+        lx_error_clear(error);
 }
 
 lx_status lx__value_inflate(lx__value_reader *reader, size_t field, uint64_t index,

@@ -74,6 +74,27 @@ static inline lx_status lx__value_fetch(lx__value_reader *reader, size_t field, 
     return lx__value_fetch_stored(reader, field, index, value, into, error);
 }
 
+/** Does the work of lx__value_renew() for a value of a dataset elsewhere. */
+bool lx__value_renew_copies(lx__value_reader *reader, size_t field, uint64_t index,
+                            lx_error *error);
+
+/**
+ * After reading a value failed with @p status: if it seems to be damaged, and this machine has only
+ * copies of its rows and bytes, fetches them again, as the fault may be in the copies. Returns
+ * whether to read the value once more, from its row on; @p error then no longer describes this
+ * damage.
+ */
+static inline bool lx__value_renew(lx__value_reader *reader, size_t field, uint64_t index,
+                                   lx_status status, lx_error *error)
+{
+    return status == LX_ERR_CORRUPT && lx__store_is_elsewhere(reader->snapshot->store) &&
+           lx__value_renew_copies(reader, field, index, error);
+}
+
+/** Clears @p error if it describes damage of this value, because the damage is no failure. */
+void lx__value_forget_damage(const lx__value_reader *reader, size_t field, uint64_t index,
+                             lx_error *error);
+
 /** Finds and fetches a value, and verifies its CRC in any verify mode. The bytes are valid until
  * the next fetch from the field. */
 lx_status lx__value_fetch_verified(lx__value_reader *reader, size_t field, uint64_t index,

@@ -20,16 +20,54 @@ typedef struct wanted {
     size_t position; /**< Position of its record in the block. */
 } wanted;
 
+static unsigned row_bytes(lx__part part)
+{
+    return part == LX__PART_OFFSETS ? LX__OFFSET_ROW : LX__CHECK_ROW;
+}
+
+/** Opens a table of a field. */
+static lx_status take_table(const lx__value_reader *reader, size_t field, lx__part part,
+                            lx__open_file **file, lx_error *error)
+{
+    const lx__file_name name = {.part = part,
+                                .number = (uint32_t)field,
+                                .generation = reader->snapshot->state.table_generation};
+    return lx__fd_cache_take(&reader->snapshot->store->files, &name, file, error);
+}
+
+void lx__value_ask_rows(const lx__value_reader *reader, size_t field, uint64_t first,
+                        uint64_t count)
+{
+    for (lx__part part = LX__PART_OFFSETS; part <= LX__PART_CHECKS; part++) {
+        lx__open_file *file;
+        if (take_table(reader, field, part, &file, NULL) != LX_OK)
+            continue; /* the read itself will report the error */
+        lx__file_will_need(&file->file, first * row_bytes(part), count * row_bytes(part));
+        lx__fd_cache_release(&reader->snapshot->store->files, file);
+    }
+}
+
+bool lx__value_renew_rows(const lx__value_reader *reader, size_t field, uint64_t index)
+{
+    bool renewed = false;
+    for (lx__part part = LX__PART_OFFSETS; part <= LX__PART_CHECKS; part++) {
+        lx__open_file *file;
+        if (take_table(reader, field, part, &file, NULL) != LX_OK)
+            continue;
+        if (lx__file_renew(&file->file, index * row_bytes(part), row_bytes(part)))
+            renewed = true;
+        lx__fd_cache_release(&reader->snapshot->store->files, file);
+    }
+    return renewed;
+}
+
 lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__part part,
                               uint64_t first, uint64_t count, uint8_t *rows, lx_error *error)
 {
     lx__open_file *file;
     lx__store *store = reader->snapshot->store;
-    unsigned row = part == LX__PART_OFFSETS ? LX__OFFSET_ROW : LX__CHECK_ROW;
-    const lx__file_name name = {.part = part,
-                                .number = (uint32_t)field,
-                                .generation = reader->snapshot->state.table_generation};
-    lx_status status = lx__fd_cache_take(&store->files, &name, &file, error);
+    unsigned row = row_bytes(part);
+    lx_status status = take_table(reader, field, part, &file, error);
     if (status == LX_OK) {
         status = lx__file_read(&file->file, rows, (size_t)(count * row), first * row, error);
         lx__fd_cache_release(&store->files, file);
@@ -100,16 +138,36 @@ static bool needs_no_checks(const lx__value_reader *reader, size_t field, const 
     return true;
 }
 
-static void read_run(const lx__value_reader *reader, size_t field, const wanted *rows, size_t count,
-                     bool to_gather, uint8_t *buffer, lx__loaded *loaded)
+static void ask_runs(const lx__value_reader *reader, size_t field, const wanted *rows, size_t count)
+{
+    for (size_t at = 0, run; at < count; at += run) {
+        run = run_of(rows + at, count - at);
+        lx__value_ask_rows(reader, field, rows[at].index,
+                           rows[at + run - 1].index - rows[at].index + 1);
+    }
+}
+
+void lx__value_ask_block(const lx__value_reader *reader, size_t field, const uint64_t *indices,
+                         size_t count)
+{
+    wanted rows[LX__VALUE_BLOCK];
+    lx__loaded loaded[LX__VALUE_BLOCK];
+    if (lx__store_is_elsewhere(reader->snapshot->store))
+        ask_runs(reader, field, rows,
+                 list_rows(reader->snapshot, field, indices, count, loaded, rows));
+}
+
+static lx_status read_run(const lx__value_reader *reader, size_t field, const wanted *rows,
+                          size_t count, bool to_gather, uint8_t *buffer, lx__loaded *loaded,
+                          lx_error *error)
 {
     uint64_t first = rows[0].index, span = rows[count - 1].index - first + 1;
     uint8_t *checks = buffer + (size_t)RUN * LX__OFFSET_ROW;
     lx_status status = lx__value_read_rows(reader, field, LX__PART_OFFSETS, first, span, buffer,
-                                           NULL);
+                                           error);
     bool skip = status == LX_OK && to_gather && needs_no_checks(reader, field, rows, count, buffer);
     if (status == LX_OK && !skip)
-        status = lx__value_read_rows(reader, field, LX__PART_CHECKS, first, span, checks, NULL);
+        status = lx__value_read_rows(reader, field, LX__PART_CHECKS, first, span, checks, error);
     for (size_t i = 0; i < count; i++) {
         size_t at = (size_t)(rows[i].index - first);
         lx__loaded *one = &loaded[rows[i].position];
@@ -123,6 +181,7 @@ static void read_run(const lx__value_reader *reader, size_t field, const wanted 
             one->entry.crc = 0;
         }
     }
+    return status;
 }
 
 static void load_mapped(const lx__snapshot *snapshot, size_t field, const uint64_t *indices,
@@ -143,7 +202,8 @@ lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uin
                                size_t count, bool to_gather, lx__loaded *loaded, lx_error *error)
 {
     wanted rows[LX__VALUE_BLOCK];
-    if (reader->rows_mapped) {
+    const lx__store *store = reader->snapshot->store;
+    if (!reader->by_pread || reader->rows_mapped) {
         load_mapped(reader->snapshot, field, indices, count, loaded);
         return LX_OK;
     }
@@ -153,11 +213,21 @@ lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uin
     uint8_t *buffer = lx__alloc((size_t)RUN * LX__ENTRY_BYTES);
     if (buffer == NULL)
         return lx__fail_memory(error, "table rows");
-    for (size_t at = 0; at < listed;) {
+    if (lx__store_is_elsewhere(store))
+        ask_runs(reader, field, rows, listed);
+    lx_status status = LX_OK;
+    lx_error why = LX_ERROR_INIT;
+    for (size_t at = 0; status == LX_OK && at < listed;) {
         size_t run = run_of(rows + at, listed - at);
-        read_run(reader, field, rows + at, run, to_gather, buffer, loaded);
+        status = read_run(reader, field, rows + at, run, to_gather, buffer, loaded, &why);
         at += run;
+        if (status != LX_OK && !lx__file_gave_up(&store->directory, status)) {
+            status = LX_OK; /* The rows are marked as lost. */
+            lx_error_clear(&why);
+        }
     }
     lx__free(buffer);
-    return LX_OK;
+    if (status != LX_OK)
+        lx__error_propagate(error, &why);
+    return status;
 }

@@ -316,8 +316,8 @@ lx_status lx__snapshot_verify(const lx__snapshot *snapshot, size_t field, uint64
     lx_status status = lx__snapshot_verify_now(snapshot, field, index, value, error);
     if (status == LX_OK && value->update != NULL)
         lx__update_set_verified(value->update);
-    else if (status == LX_OK && row)
-        lx__table_set_verified(table, index);
+    else if (status == LX_OK && row && !lx__store_is_elsewhere(snapshot->store))
+        lx__table_set_verified(table, index); /* elsewhere, the bytes may be fetched again */
     return status;
 }
 

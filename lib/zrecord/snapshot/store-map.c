@@ -221,7 +221,7 @@ lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes, con
     if (status != LX_OK)
         return status;
     /* The cache may have opened the file at a time when fewer bytes were committed. */
-    status = lx__committed_check(&opened->file, bytes, false, error);
+    status = lx__file_expect_size(&opened->file, bytes, false, error);
     if (status == LX_OK) {
         pthread_mutex_lock(&store->mutex);
         status = map_chunk(store, &opened->file, id, bytes, data, error);

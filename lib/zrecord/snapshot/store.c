@@ -47,14 +47,15 @@ static lx_status read_meta(lx__store *store, lx_error *error)
     lx__meta_free(&store->meta);
     lx_status status = lx__file_open(&store->meta_file, &store->directory, LX__META_NAME, O_RDONLY,
                                      error);
+    if (status == LX_OK) {
+        store->meta_id = lx__file_get_id(&store->meta_file);
+        store->directory_id = lx__file_get_id(&store->directory);
+        status = lx__meta_read(&store->meta, &store->meta_file, LX__META_CHECK, error);
+    }
     if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
         lx__copy_tail(error->message, sizeof error->message,
                       "this directory is not a dataset: it has no meta.json");
-    if (status != LX_OK)
-        return status;
-    store->meta_id = lx__file_get_id(&store->meta_file);
-    store->directory_id = lx__file_get_id(&store->directory);
-    return lx__meta_read(&store->meta, &store->meta_file, LX__META_CHECK, error);
+    return status;
 }
 
 /** Reads meta.json, locks its generation and reads meta.json again; repeats this until both reads
@@ -63,6 +64,8 @@ static lx_status read_and_lock(lx__store *store, lx_error *error)
 {
     char uuid[LX__UUID_TEXT + 1];
     lx_status status = read_meta(store, error);
+    if (lx__store_is_elsewhere(store))
+        return status;
     for (int tries = 0; status == LX_OK && tries < META_TRIES; tries++) {
         uint64_t generation = store->meta.generation;
         memcpy(uuid, store->meta.uuid_text, sizeof uuid);
@@ -141,6 +144,9 @@ static lx_status reopen_directory(lx__store *store, const lx__store *former, lx_
 lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error)
 {
     struct stat now;
+    *current = true;
+    if (lx__store_is_elsewhere(store))
+        return LX_OK;
     if (fstatat(store->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
         return lx_fail_errno(error, errno, store->meta_file.path, "cannot stat");
     *current = lx__file_id_equal(store->meta_id, (lx__file_id){now.st_dev, now.st_ino});
@@ -190,36 +196,61 @@ static lx_status open_named(void *user, const lx__file_name *name, lx__file *fil
     return (name->part == LX__PART_CHUNK ? open_chunk : open_table)(user, name, file, error);
 }
 
-/** Rejects an unsealed dataset on a network file system, where locks and the order of writes are
- * unreliable. */
+/** Rejects an unsealed dataset elsewhere or on a network file system, where locks and the order of
+ * writes are unreliable. */
 static lx_status check_network(const lx__store *store, lx_error *error)
 {
-    if (store->network == NULL || store->meta.sealed)
+    bool elsewhere = lx__store_is_elsewhere(store);
+    if ((store->network == NULL && !elsewhere) || store->meta.sealed)
         return LX_OK;
     return lx_fail(error, LX_ERR_UNSUPPORTED,
-                   "cannot read the dataset on the network file system %s: it is not sealed: seal "
-                   "it on the machine that wrote it, or copy it to a local disk",
-                   store->network);
+                   "cannot read the dataset %s%s: it is not sealed: seal it on the machine that "
+                   "wrote it, or copy it to a local disk",
+                   elsewhere ? "where it is" : "on the network file system ",
+                   elsewhere ? "" : store->network);
 }
 
-static lx_status open_files(lx__store *store, const char *path, const lx__store *former,
-                            lx_error *error)
+lx_status lx__store_fail_elsewhere(const lx__store *store, const char *operation, lx_error *error)
 {
-    lx_status status = former != NULL ? reopen_directory(store, former, error)
-                                      : lx__directory_open(&store->directory, LX__CWD, path, error);
-    if (status != LX_OK)
-        return status;
+    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                               "cannot %s: the dataset is not on this machine: copy its files to a "
+                               "local disk first",
+                               operation);
+    lx_error_locate(error, store->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Chooses the access mode, and assumes where the values are. */
+static lx_status choose_access(lx__store *store, const lx__store *former, lx_error *error)
+{
+    bool elsewhere = lx__store_is_elsewhere(store);
     store->network = lx__file_network(&store->directory);
-    bool slow = store->network != NULL || sizeof(void *) < sizeof(uint64_t);
+    bool slow = elsewhere || store->network != NULL || sizeof(void *) < sizeof(uint64_t);
     lx__residency residency = former != NULL                    ? atomic_load(&former->residency)
+                              : elsewhere                       ? LX__ON_DISK
                               : store->access == LX_ACCESS_MMAP ? LX__ASSUMED
                                                                 : LX__UNKNOWN;
+    if (elsewhere && store->access == LX_ACCESS_MMAP) {
+        lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                                   "cannot map the dataset: it is not on this machine: use access "
+                                   "mode auto or pread");
+        lx_error_locate(error, store->directory.path, NULL, LX_NONE, LX_NONE);
+        return status;
+    }
     atomic_init(&store->residency, residency);
     if (store->access == LX_ACCESS_AUTO)
         store->access = slow ? LX_ACCESS_PREAD : LX_ACCESS_MMAP;
     if (store->access == LX_ACCESS_MMAP)
         store->files.max = LX__FILES_MAPPED_MAX;
-    status = read_and_lock(store, error);
+    return LX_OK;
+}
+
+/** Opens the other files, once the directory is open. */
+static lx_status open_files(lx__store *store, const lx__store *former, lx_error *error)
+{
+    lx_status status = choose_access(store, former, error);
+    if (status == LX_OK)
+        status = read_and_lock(store, error);
     if (status != LX_OK)
         return status;
     status = check_same(store, former, error);
@@ -236,12 +267,11 @@ static lx_status open_files(lx__store *store, const char *path, const lx__store 
     return status;
 }
 
-static lx_status open_store(const char *path, lx_verify_policy verify, lx_access access,
-                            const lx__store *former, lx__store **store, lx_error *error)
+static lx__store *new_store(lx_verify_policy verify, lx_access access)
 {
     lx__store *opened = lx__alloc_array(1, sizeof *opened);
     if (opened == NULL)
-        return lx__fail_memory(error, "a dataset");
+        return NULL;
     atomic_init(&opened->references, 1);
     lx__process_record(&opened->process);
     opened->directory = opened->chunk_directory = opened->lock = opened->meta_file =
@@ -251,7 +281,15 @@ static lx_status open_store(const char *path, lx_verify_policy verify, lx_access
     lx__fd_cache_init(&opened->files, LX__FILES_MAX, open_named, opened);
     pthread_mutex_init(&opened->mutex, NULL);
     pthread_mutex_init(&opened->log_mutex, NULL);
-    lx_status status = open_files(opened, path, former, error);
+    return opened;
+}
+
+/** Sets @p store to the new store @p opened, whose directory was opened with @p status. */
+static lx_status finish_opening(lx__store *opened, lx_status status, const lx__store *former,
+                                lx__store **store, lx_error *error)
+{
+    if (status == LX_OK)
+        status = open_files(opened, former, error);
     if (status == LX_OK)
         *store = opened;
     else
@@ -262,18 +300,39 @@ static lx_status open_store(const char *path, lx_verify_policy verify, lx_access
 lx_status lx__store_open(const char *path, lx_verify_policy verify, lx_access access,
                          lx__store **store, lx_error *error)
 {
-    return open_store(path, verify, access, NULL, store, error);
+    lx__store *opened = new_store(verify, access);
+    if (opened == NULL)
+        return lx__fail_memory(error, "a dataset");
+    lx_status status = lx__directory_open(&opened->directory, LX__CWD, path, error);
+    return finish_opening(opened, status, NULL, store, error);
+}
+
+lx_status lx__store_open_in(lx__file *directory, lx_verify_policy verify, lx_access access,
+                            lx__store **store, lx_error *error)
+{
+    lx__store *opened = new_store(verify, access);
+    if (opened == NULL) {
+        lx__file_close(directory);
+        return lx__fail_memory(error, "a dataset");
+    }
+    opened->directory = *directory;
+    *directory = (lx__file)LX__FILE_CLOSED;
+    return finish_opening(opened, LX_OK, NULL, store, error);
 }
 
 lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error *error)
 {
-    return open_store(NULL, former->verify, former->access, former, store, error);
+    lx__store *opened = new_store(former->verify, former->access);
+    if (opened == NULL)
+        return lx__fail_memory(error, "a dataset");
+    lx_status status = reopen_directory(opened, former, error);
+    return finish_opening(opened, status, former, store, error);
 }
 
 lx_status lx__store_open_log(lx__store *store, lx_error *error)
 {
     lx__wal_identity identity = {.generation = store->meta.generation};
-    if (store->log.file.fd != -1)
+    if (lx__file_is_open(&store->log.file))
         return LX_OK;
     memcpy(identity.uuid, store->meta.uuid, sizeof identity.uuid);
     return lx__wal_open(&store->log, &store->directory, &identity, error);

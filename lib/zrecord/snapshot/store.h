@@ -105,6 +105,27 @@ lx_status lx__store_open(const char *path, lx_verify_policy verify, lx_access ac
                          lx__store **store, lx_error *error);
 
 /**
+ * Like lx__store_open(), for the dataset in @p directory, which the call takes over, even on
+ * failure. If it has a provider, nothing is locked, and the dataset must be sealed, so that meta.json
+ * never changes.
+ *
+ * @retval LX_ERR_UNSUPPORTED  The dataset is not sealed, or @p access is #LX_ACCESS_MMAP.
+ */
+lx_status lx__store_open_in(lx__file *directory, lx_verify_policy verify, lx_access access,
+                            lx__store **store, lx_error *error);
+
+/** Whether the files come from a provider, which may have to fetch them from another machine. They
+ * are read with pread, and never change. */
+static inline bool lx__store_is_elsewhere(const lx__store *store)
+{
+    return store->directory.provider != NULL;
+}
+
+/** Fails with #LX_ERR_UNSUPPORTED because an operation needs the files of a dataset on this
+ * machine. */
+lx_status lx__store_fail_elsewhere(const lx__store *store, const char *operation, lx_error *error);
+
+/**
  * Like lx__store_open(), for a handle that continues from @p former, in the directory that @p
  * former has open. The new store shows the same fields.
  *

@@ -11,37 +11,16 @@
 lx__file_id lx__file_get_id(const lx__file *file)
 {
     struct stat about;
-    if (fstat(file->fd, &about) == -1)
+    if (file->provider != NULL || fstat(file->fd, &about) == -1)
         return (lx__file_id){0};
     return (lx__file_id){about.st_dev, about.st_ino};
 }
 
-/** Converts LX_ERR_NOT_FOUND, which is reserved for a missing dataset, to LX_ERR_CORRUPT. */
-static lx_status missing_is_corrupt(lx_status status, lx_error *error)
-{
-    if (status != LX_ERR_NOT_FOUND)
-        return status;
-    if (error != NULL && error->status == status)
-        error->status = LX_ERR_CORRUPT;
-    return LX_ERR_CORRUPT;
-}
-
 lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error)
 {
-    return missing_is_corrupt(lx__directory_open(file, directory, LX__CHUNK_DIRECTORY, error),
-                              error);
-}
-
-lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, lx_error *error)
-{
-    uint64_t size;
-    lx_status status = lx__file_size(file, &size, error);
-    if (status == LX_OK && (size < bytes || (exact && size != bytes))) {
-        status = lx_fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, but %llu are committed",
-                         (unsigned long long)size, (unsigned long long)bytes);
-        lx_error_locate(error, file->path, NULL, LX_NONE, size < bytes ? size : bytes);
-    }
-    return status;
+    /* LX_ERR_NOT_FOUND is reserved for a missing dataset. */
+    return lx__file_must_exist(lx__directory_open(file, directory, LX__CHUNK_DIRECTORY, error),
+                               error);
 }
 
 lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
@@ -49,10 +28,10 @@ lx_status lx__committed_open(lx__file *file, const lx__file *directory, const ch
 {
     int make = access != O_RDONLY && bytes == 0 ? O_CREAT : 0;
     lx_status status =
-        missing_is_corrupt(lx__file_open(file, directory, name, access | make, error), error);
+        lx__file_must_exist(lx__file_open(file, directory, name, access | make, error), error);
     if (status != LX_OK)
         return status;
-    status = lx__committed_check(file, bytes, exact, error);
+    status = lx__file_expect_size(file, bytes, exact, error);
     if (status != LX_OK)
         lx__file_close(file);
     return status;

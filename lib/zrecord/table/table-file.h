@@ -19,7 +19,7 @@ typedef struct lx__file_id {
     ino_t inode;
 } lx__file_id;
 
-/** Returns the identity of an open file; zeros if fstat() fails. */
+/** Returns the identity of an open file; zeros if fstat() fails or the file has a provider. */
 lx__file_id lx__file_get_id(const lx__file *file);
 
 static inline bool lx__file_id_equal(lx__file_id a, lx__file_id b)
@@ -109,12 +109,8 @@ static inline void lx__table_set_verified(lx__table *table, uint64_t row)
  * corruption. */
 lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error);
 
-/** Fails if a file has fewer than @p bytes bytes or, if @p exact is set, more than @p bytes
- * bytes. */
-lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, lx_error *error);
-
-/** Opens a file with @p access (O_RDONLY or O_RDWR) and checks it as lx__committed_check() does.
- * With O_RDWR, a missing file is created if @p bytes is 0. */
+/** Opens a file with @p access (O_RDONLY or O_RDWR) and checks its size with
+ * lx__file_expect_size(). With O_RDWR, a missing file is created if @p bytes is 0. */
 lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
                              int access, uint64_t bytes, bool exact, lx_error *error);
 

@@ -33,12 +33,9 @@ lx_status lx__wal_open(lx__wal_reader *log, const lx__file *directory,
     char name[LX__NAME_SIZE];
     *log = (lx__wal_reader){.file = LX__FILE_CLOSED, .identity = *identity};
     lx__wal_name(identity->generation, name);
-    lx_status status = lx__file_open(&log->file, directory, name, O_RDONLY, error);
-    if (status == LX_ERR_NOT_FOUND) {
-        if (error != NULL && error->status == LX_ERR_NOT_FOUND)
-            error->status = LX_ERR_CORRUPT; /* meta.json names the log, so the log must exist. */
-        return LX_ERR_CORRUPT;
-    }
+    /* meta.json names the log, so the log must exist. */
+    lx_status status =
+        lx__file_must_exist(lx__file_open(&log->file, directory, name, O_RDONLY, error), error);
     if (status == LX_OK)
         status = lx__boot_id_read(&log->boot, error);
     if (status != LX_OK)
@@ -192,6 +189,8 @@ static lx_status read_next(lx__wal_reader *log, const lx__wal_position *at, lx__
  * there. The result is a multiple of 8. */
 static uint64_t skip_hole(const lx__wal_reader *log, uint64_t offset)
 {
+    if (log->file.provider != NULL)
+        return offset;
     off_t data = lseek(log->file.fd, (off_t)offset, SEEK_DATA);
     if (data == -1)
         return errno == ENXIO ? log->size : offset;
@@ -323,7 +322,7 @@ lx_status lx__wal_fail_first(const lx__wal_reader *log, lx_error *error)
 static lx_status stat_file(lx__wal_reader *log, lx_error *error)
 {
     clear_window(log);
-    return lx__file_size(&log->file, &log->size, error);
+    return lx__file_must_exist(lx__file_size(&log->file, &log->size, error), error);
 }
 
 lx_status lx__wal_poll(lx__wal_reader *log, const lx__wal_position *position,
