@@ -18,6 +18,8 @@
 
 /* Documents per gather: they share one lock and one check for fork(). */
 #define BLOCK 256
+/* Documents whose lengths are requested at once if the dataset is elsewhere: rows of 1.5 MiB. */
+#define ASKED ((uint64_t)256 * BLOCK)
 /* Documents per guide entry: the guide takes half a byte per document. */
 #define GUIDED 16
 /* Maximum number of documents of the next sample that are prefetched. */
@@ -68,6 +70,8 @@ static lx_status read_lengths(lx__token_field *self, lx_error *error)
     for (uint64_t done = 0; status == LX_OK && done < self->documents; done += BLOCK) {
         uint64_t left = self->documents - done;
         size_t count = left < BLOCK ? (size_t)left : BLOCK;
+        if (done % ASKED == 0)
+            lx__dataset_ask_rows(self->dataset, self->position, done, ASKED);
         for (size_t i = 0; i < count; i++)
             records[i] = done + i;
         status = lx_dataset_get_sizes(self->dataset, self->position, records, count, offsets,

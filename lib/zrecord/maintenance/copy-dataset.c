@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
+#include "zrecord/read/prefetch.h"
 #include "zrecord/write/add.h"
 #include "zrecord/write/handle.h"
 
@@ -173,8 +174,13 @@ static lx_status copy(copying *c, const lx_schema *there, const uint64_t *indice
     lx_error failure = LX_ERROR_INIT;
     if (first != NULL)
         *first = c->writer->length;
-    for (uint64_t i = 0; status == LX_OK && i < count; i++)
-        status = copy_record(c, indices != NULL ? indices[i] : i, &failure);
+    for (uint64_t i = 0; status == LX_OK && i < count; i++) {
+        for (size_t k = 0; status == LX_OK && k < c->writer->tables.field_count; k++)
+            if (c->fields[k] != NONE)
+                status = lx__prefetch_block(&c->reader, c->fields[k], indices, count, i, &failure);
+        if (status == LX_OK)
+            status = copy_record(c, indices != NULL ? indices[i] : i, &failure);
+    }
     return lx__writer_end_call(c->writer, status, &failure, error);
 }
 

@@ -14,6 +14,7 @@
 #include "zrecord/read/gather-dense.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
+#include "zrecord/read/prefetch.h"
 #include "zrecord/write/create.h"
 
 /* How many bytes to gather and write at a time. */
@@ -37,7 +38,7 @@ typedef struct exporting {
     uint64_t *block; /* indices of the records in the current block */
     uint64_t block_records;
     lx_export_result result;
-    lx__value_reader reader; /* only for entries */
+    lx__value_reader reader; /* for entries, and to request values */
 } exporting;
 
 /** Pins a snapshot of the dataset, and checks that it has all records to export. */
@@ -260,7 +261,10 @@ lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const char 
         buffer value = {0};
         for (uint64_t done = 0; status == LX_OK && done < e.count; done++) {
             (void)next_block(&e, done);
-            status = write_file(&e, &directory, e.block[0], &value, error);
+            status = lx__prefetch_block(&e.reader, e.field, e.options->indices, e.count, done,
+                                        error);
+            if (status == LX_OK)
+                status = write_file(&e, &directory, e.block[0], &value, error);
         }
         lx__free(value.data);
         lx__file_close(&directory);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "zrecord/read/checker.h"
+#include "zrecord/read/prefetch.h"
 #include "zrecord/read/refresh.h"
 
 lx_status lx_dataset_options_set_damage_policy(lx_dataset_options *options, lx_damage_policy damage,
@@ -64,8 +65,14 @@ lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t fie
     status = lx__dataset_pin_newest(dataset, &checker.snapshot, error);
     if (status != LX_OK)
         return status;
-    for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = probe_record(&checker, fields, field_count, indices[i], &damaged[i], error);
+    checker.reader = (lx__value_reader){.snapshot = checker.snapshot, .by_pread = true};
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        for (size_t k = 0; status == LX_OK && k < field_count; k++)
+            status = lx__prefetch_block(&checker.reader, fields != NULL ? fields[k] : k, indices,
+                                        count, i, error);
+        if (status == LX_OK)
+            status = probe_record(&checker, fields, field_count, indices[i], &damaged[i], error);
+    }
     lx__checker_end(&checker);
     lx__snapshot_unref(checker.snapshot);
     return status;

@@ -425,9 +425,10 @@ lx_status lx__measure(lx__snapshot *snapshot, lx__damage_counter *damages, size_
     start(&g, snapshot, damages, field);
     offsets[0] = 0;
     for (size_t at = 0; status == LX_OK && at < count; at += g.count) {
+        lx__prefetch_rows(&g.reader, field, indices, count, at);
         status = next_block(&g, indices + at, count - at, false, error);
-        if (status == LX_OK && damages->policy == LX_DAMAGE_ZEROS)
-            lx__prefetch_elsewhere(&g.reader, field, g.indices, g.count); /* to verify them */
+        if (status == LX_OK && damages->policy == LX_DAMAGE_ZEROS) /* values are verified */
+            status = lx__prefetch_block(&g.reader, field, g.indices, g.count, 0, error);
         for (size_t i = 0; status == LX_OK && i < g.count; i++) {
             lx__value value;
             status = measure_value(&g, i, &value, error);
@@ -500,18 +501,18 @@ static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *erro
 {
     static const uint8_t there;
     lx__value value;
-    uint64_t index = g->indices[i];
-    lx_status status = find(&g->reader, g->field, index, known(g, i), &value, error);
+    lx_status status = find(&g->reader, g->field, g->indices[i], known(g, i), &value, error);
     *slice = (lx_slice){NULL, 0};
     if (renew(g, i, status, error))
-        status = find(&g->reader, g->field, index, known(g, i), &value, error);
+        status = find(&g->reader, g->field, g->indices[i], known(g, i), &value, error);
     if (status != LX_OK && g->damages->policy == LX_DAMAGE_ZEROS &&
         lx__damage_count(g->damages, status)) {
-        lx__value_forget_damage(&g->reader, g->field, index, error);
+        lx__value_forget_damage(&g->reader, g->field, g->indices[i], error);
         return LX_OK;
     }
     if (status == LX_OK)
-        status = refuse_compressed(g->reader.snapshot, g->field, index, &value.entry, error);
+        status = refuse_compressed(g->reader.snapshot, g->field, g->indices[i], &value.entry,
+                                   error);
     if (status == LX_OK && !lx__entry_is_missing(&value.entry))
         *slice = (lx_slice){&there, value.entry.logical};
     return status;
@@ -538,8 +539,7 @@ static lx_status size_slices(gather *g, const uint64_t *indices, size_t count, l
 /** Reads the values of a block to @p *out, one after the other, and advances that pointer. */
 static lx_status fill_slices(gather *g, lx_slice *slices, uint8_t **out, lx_error *error)
 {
-    lx_status status = LX_OK;
-    lx__prefetch_elsewhere(&g->reader, g->field, g->indices, g->count);
+    lx_status status = lx__prefetch_block(&g->reader, g->field, g->indices, g->count, 0, error);
     for (size_t i = 0; status == LX_OK && i < g->count; i++) {
         bool lost;
         if (slices[i].data == NULL)

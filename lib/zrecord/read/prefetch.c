@@ -11,6 +11,10 @@
  * transfers in the time that a request takes if 64 requests of 20 ms are under way. */
 #define GAP_ELSEWHERE ((uint64_t)32 << 10)
 
+/* How many rows to request at once if only rows are read, from a dataset elsewhere: 384 KiB if they
+ * are adjacent. */
+#define ROWS ((size_t)64 * LX__VALUE_BLOCK)
+
 /** Requests the extent collected for a field, unless it is empty, that is, its chunk is NULL. */
 static void ask_for(lx__value_reader *reader, size_t field, lx__extent *wanted)
 {
@@ -56,25 +60,52 @@ void lx__prefetch_extents(lx__value_reader *reader, size_t field, const lx__exte
     ask_for(reader, field, &wanted);
 }
 
-void lx__prefetch_values(lx__value_reader *reader, size_t field, const uint64_t *indices,
-                         size_t count)
+/** Requests the rows of records that are elsewhere. */
+static void ask_blocks(const lx__value_reader *reader, size_t field, const uint64_t *indices,
+                       size_t count)
+{
+    const size_t step = LX__VALUE_BLOCK;
+    for (size_t at = 0; at < count; at += step)
+        lx__value_ask_block(reader, field, indices + at, count - at < step ? count - at : step);
+}
+
+void lx__prefetch_rows(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                       size_t count, size_t done)
+{
+    if (done % ROWS == 0 && lx__store_is_elsewhere(reader->snapshot->store))
+        ask_blocks(reader, field, indices + done, count - done < ROWS ? count - done : ROWS);
+}
+
+lx_status lx__prefetch_values(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                              size_t count, lx_error *error)
 {
     lx__extent wanted = {0};
     lx__loaded loaded[LX__VALUE_BLOCK];
-    size_t step = LX__VALUE_BLOCK, here;
-    for (size_t at = 0; at < count; at += step)
-        lx__value_ask_block(reader, field, indices + at, count - at < step ? count - at : step);
-    for (size_t at = 0; at < count; at += here) {
-        here = count - at < step ? count - at : step;
-        if (lx__value_load_block(reader, field, indices + at, here, false, loaded, NULL) != LX_OK)
-            break; /* the read will report it */
-        for (size_t i = 0; i < here; i++) {
+    lx_status status = LX_OK;
+    ask_blocks(reader, field, indices, count);
+    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
+        here = count - at < LX__VALUE_BLOCK ? count - at : LX__VALUE_BLOCK;
+        status = lx__value_load_block(reader, field, indices + at, here, false, loaded, error);
+        for (size_t i = 0; status == LX_OK && i < here; i++) {
             lx__value value = {.entry = loaded[i].entry, .update = loaded[i].update};
             if (indices[at + i] < reader->snapshot->length && !loaded[i].lost)
                 add_value(reader, field, indices[at + i], &value, gap_of(reader), &wanted);
         }
     }
     ask_for(reader, field, &wanted);
+    return status;
+}
+
+lx_status lx__prefetch_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                             uint64_t count, uint64_t done, lx_error *error)
+{
+    uint64_t block[LX__VALUE_BLOCK];
+    size_t here = count - done < LX__VALUE_BLOCK ? (size_t)(count - done) : LX__VALUE_BLOCK;
+    if (done % LX__VALUE_BLOCK != 0 || !lx__store_is_elsewhere(reader->snapshot->store))
+        return LX_OK;
+    for (size_t i = 0; i < here; i++)
+        block[i] = indices != NULL ? indices[done + i] : done + i;
+    return lx__prefetch_values(reader, field, block, here, error);
 }
 
 bool lx__prefetch_next(lx__prefetch *ahead, uint64_t *first, uint64_t *end)

@@ -25,20 +25,27 @@ typedef struct lx__prefetch {
     lx__value_reader reader;
 } lx__prefetch;
 
-/** Requests values, without waiting for them. Neighbors are requested together. Skips values that
+/**
+ * Requests values, without waiting for them. Neighbors are requested together. Skips values that
  * cannot be located, which the read will report. Waits for table rows; if the dataset is elsewhere,
- * first requests them all. */
-void lx__prefetch_values(lx__value_reader *reader, size_t field, const uint64_t *indices,
-                         size_t count);
+ * first requests them all.
+ *
+ * @return LX_OK, unless memory runs out or rows that are elsewhere cannot be fetched.
+ */
+lx_status lx__prefetch_values(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                              size_t count, lx_error *error);
 
-/** Like lx__prefetch_values(), but only if the dataset is elsewhere: before values are read one by
- * one, which would wait for each of them. */
-static inline void lx__prefetch_elsewhere(lx__value_reader *reader, size_t field,
-                                          const uint64_t *indices, size_t count)
-{
-    if (lx__store_is_elsewhere(reader->snapshot->store))
-        lx__prefetch_values(reader, field, indices, count);
-}
+/** For a loop that reads @p count values one by one, and is about to read number @p done: requests a
+ * block of them in each LX__VALUE_BLOCK-th call, if the dataset is elsewhere, so that not each of
+ * them is waited for. @p indices may be NULL for the records from 0 on. */
+lx_status lx__prefetch_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                             uint64_t count, uint64_t done, lx_error *error);
+
+/** For a loop over the rows of @p count records that is about to read number @p done, a multiple of
+ * LX__VALUE_BLOCK: requests the rows of many records in some of the calls, if the dataset is
+ * elsewhere. */
+void lx__prefetch_rows(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                       size_t count, size_t done);
 
 /** Requests extents, all of which must have a chunk. Neighbors are requested together. */
 void lx__prefetch_extents(lx__value_reader *reader, size_t field, const lx__extent *extents,

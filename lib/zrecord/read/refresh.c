@@ -124,7 +124,14 @@ lx_status lx__dataset_load_in(const lx_dataset *dataset, lx__file *directory,
                                          dataset->options.access, &store, error);
     if (status != LX_OK)
         return status;
-    status = replay_all(dataset, store, NULL, snapshot, error);
+    lx_error why = LX_ERROR_INIT;
+    status = replay_all(dataset, store, NULL, snapshot, &why);
+    if (status == LX_ERR_CORRUPT && lx__file_renew(&store->log.file, 0, store->log.size)) {
+        lx_error_clear(&why);
+        status = replay_all(dataset, store, NULL, snapshot, &why);
+    }
+    if (status != LX_OK)
+        lx__error_propagate(error, &why);
     lx__store_unref(store);
     return status;
 }

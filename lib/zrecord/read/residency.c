@@ -110,7 +110,7 @@ bool lx__residency_request(lx__snapshot *snapshot, size_t field, const uint64_t 
     if (on_disk && !elsewhere)
         request_tables(snapshot, field);
     if (on_disk)
-        lx__prefetch_values(&reader, field, indices, count);
+        (void)lx__prefetch_values(&reader, field, indices, count, NULL);
     lx__value_reader_end(&reader);
     return on_disk;
 }
@@ -165,6 +165,16 @@ bool lx__dataset_wants_read_ahead(lx_dataset *dataset)
                                                memory_order_relaxed);
     pthread_mutex_unlock(&dataset->mutex);
     return state == LX__UNKNOWN || state == LX__ON_DISK;
+}
+
+void lx__dataset_ask_rows(lx_dataset *dataset, size_t field, uint64_t first, uint64_t count)
+{
+    lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
+    lx__value_reader reader = lx__value_reader_of(snapshot);
+    uint64_t rows = snapshot->state.rows, left = first < rows ? rows - first : 0;
+    if (lx__store_is_elsewhere(snapshot->store) && left != 0)
+        lx__value_ask_rows(&reader, field, first, count < left ? count : left);
+    lx__snapshot_unref(snapshot);
 }
 
 bool lx__dataset_read_ahead(lx_dataset *dataset, size_t field, const uint64_t *indices,

@@ -52,6 +52,10 @@ LX_API bool lx__dataset_wants_read_ahead(lx_dataset *dataset);
 LX_API bool lx__dataset_read_ahead(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                    size_t count);
 
+/** Asks for the table rows of records from @p first on, which will be read in order, if the dataset
+ * is elsewhere. */
+LX_API void lx__dataset_ask_rows(lx_dataset *dataset, size_t field, uint64_t first, uint64_t count);
+
 /** Whether values are read from disk with pread, in access modes other than pread, too. */
 static inline bool lx__residency_is_on_disk(const lx__store *store)
 {

@@ -58,14 +58,28 @@ static lx_status read_meta(lx__store *store, lx_error *error)
     return status;
 }
 
+/** Reads meta.json of a dataset elsewhere. If a copy of it is wrong, fetches it again. */
+static lx_status read_meta_elsewhere(lx__store *store, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = read_meta(store, &why);
+    if (status == LX_ERR_CORRUPT && lx__file_renew(&store->meta_file, 0, LX__META_LIMIT)) {
+        lx_error_clear(&why);
+        status = read_meta(store, &why);
+    }
+    if (status != LX_OK)
+        lx__error_propagate(error, &why);
+    return status;
+}
+
 /** Reads meta.json, locks its generation and reads meta.json again; repeats this until both reads
  * find the same generation. */
 static lx_status read_and_lock(lx__store *store, lx_error *error)
 {
     char uuid[LX__UUID_TEXT + 1];
-    lx_status status = read_meta(store, error);
     if (lx__store_is_elsewhere(store))
-        return status;
+        return read_meta_elsewhere(store, error);
+    lx_status status = read_meta(store, error);
     for (int tries = 0; status == LX_OK && tries < META_TRIES; tries++) {
         uint64_t generation = store->meta.generation;
         memcpy(uuid, store->meta.uuid_text, sizeof uuid);

@@ -11,11 +11,13 @@ static lx_status read_checked(const lx__file *file, const lx__dict *sum, uint8_t
                               lx_error *error)
 {
     lx_status status = lx__file_read(file, data, (size_t)sum->bytes, 0, error);
-    if (status != LX_OK)
+    uint32_t crc = status == LX_OK ? lx__crc32c(0, data, (size_t)sum->bytes) : 0;
+    if (status == LX_OK && crc != sum->crc && lx__file_renew(file, 0, sum->bytes)) {
+        status = lx__file_read(file, data, (size_t)sum->bytes, 0, error);
+        crc = status == LX_OK ? lx__crc32c(0, data, (size_t)sum->bytes) : 0;
+    }
+    if (status != LX_OK || crc == sum->crc)
         return status;
-    uint32_t crc = lx__crc32c(0, data, (size_t)sum->bytes);
-    if (crc == sum->crc)
-        return LX_OK;
     return lx_fail(error, LX_ERR_CORRUPT,
                    "dictionary checksum mismatch: expected %08x, computed %08x", sum->crc, crc);
 }

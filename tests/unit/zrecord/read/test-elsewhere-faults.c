@@ -5,6 +5,7 @@
 
 #include "../placed.h"
 #include "../provider.h"
+#include "../texts.h"
 
 #define RECORDS 300
 /* A wave that is stored in a chunk. */
@@ -238,7 +239,43 @@ START_TEST(missing_files_are_damage_of_the_dataset)
 }
 END_TEST
 
+START_TEST(wrong_files_are_fetched_again)
+{
+    static const char *const victims[] = {"meta.json", "LOG", "text.dict"};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = texts_create("d", NULL, 0, WITH_ZSTD ? 2048 : 0);
+    texts_append(writer, 0, 2000);
+    commit(writer);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    ck_assert(!WITH_ZSTD || file_exists("d/text.dict"));
+    for (size_t i = 0; i < (WITH_ZSTD ? 3 : 2); i++) {
+        struct elsewhere place;
+        lx_dataset *dataset;
+        elsewhere_begin(&place);
+        flip(&place, victims[i], 100, true);
+        unit_ok(elsewhere_dataset(&place, "d", NULL, &dataset, &error));
+        texts_expect(dataset, 2000);
+        ck_assert_uint_eq(place.renewals, 1);
+        lx_dataset_close(dataset);
+        elsewhere_end(&place);
+
+        elsewhere_begin(&place);
+        flip(&place, victims[i], 100, false);
+        dataset = NULL;
+        lx_status status = elsewhere_dataset(&place, "d", NULL, &dataset, &error);
+        ck_assert_int_eq(status, i < 2 ? LX_ERR_CORRUPT : LX_OK);
+        ck_assert_int_eq(error.status, status);
+        lx_error_clear(&error);
+        lx_dataset_close(dataset);
+        elsewhere_end(&place);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/read/elsewhere-faults", wrong_bytes_are_fetched_again,
           bytes_that_stay_wrong_are_damage, damage_reads_as_zeros_and_leaves_no_error,
           verified_values_are_verified_again, failures_are_never_damage,
-          missing_files_are_damage_of_the_dataset)
+          missing_files_are_damage_of_the_dataset, wrong_files_are_fetched_again)
