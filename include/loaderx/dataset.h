@@ -26,7 +26,8 @@ LX_BEGIN_DECLS
  * read.
  */
 typedef enum lx_verify_policy {
-    LX_VERIFY_FIRST = 0,  /**< The first time that a handle reads the value; the default. */
+    LX_VERIFY_FIRST = 0,  /**< The first time that a handle reads the value, or each time if the
+                               dataset is on another machine (remote.h); the default. */
     LX_VERIFY_ALWAYS = 1, /**< On every read. */
     LX_VERIFY_NEVER = 2   /**< Never. The library still checks that a value is within the committed
                                bytes. */
@@ -260,7 +261,8 @@ LX_API uint64_t lx_dataset_get_length(lx_dataset *dataset);
 LX_API const lx_schema *lx_dataset_get_schema(const lx_dataset *dataset);
 
 /**
- * Returns the path that was passed to lx_dataset_open(); it is valid until the dataset is closed.
+ * Returns the path that was passed to lx_dataset_open(), or the URL of a dataset on another
+ * machine; it is valid until the dataset is closed.
  */
 LX_API const char *lx_dataset_get_path(const lx_dataset *dataset);
 
@@ -270,8 +272,9 @@ LX_API const char *lx_dataset_get_path(const lx_dataset *dataset);
 LX_API lx_access lx_dataset_get_access(lx_dataset *dataset);
 
 /**
- * Returns the name of the network file system that the dataset is on (for example "NFS") as a
- * constant string; NULL if the file system is local.
+ * Returns the name of the network file system that the dataset is on (for example "NFS"), or the
+ * kind of transport of a dataset on another machine, as a constant string; NULL if the file system
+ * is local.
  */
 LX_API const char *lx_dataset_get_network(lx_dataset *dataset);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/mapping.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t size,
                            lx__advice advice, lx_error *error)
 {
+    assert(file->provider == NULL);
     *mapping = (lx__mapping){NULL, 0};
     if (size == 0)
         return LX_OK;

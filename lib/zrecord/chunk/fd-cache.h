@@ -9,8 +9,8 @@
  * are needed again. The names stay valid: while a reader's lock is held, the files of its
  * generation stay in place.
  *
- * lx__fd_open abstracts where files come from. To store chunks elsewhere, implement a function of
- * that type; code that uses the cache need not change.
+ * A file may come from a provider (base/file.h) and then has no descriptor; the cache treats it
+ * alike.
  */
 #ifndef LX_ZRECORD_FD_CACHE_H
 #define LX_ZRECORD_FD_CACHE_H

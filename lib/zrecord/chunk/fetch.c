@@ -82,6 +82,9 @@ static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *
         lx__fd_cache_release(pread->cache, file);
         return lx__fail_memory(error, "a record");
     }
+    if (pread->elsewhere && size > extent->size &&
+        lx__file_is_absent(&file->file, extent->offset + size - 1))
+        size = extent->size; /* Do not wait for more than was requested. */
     lx_error why = LX_ERROR_INIT;
     status = lx__file_read(&file->file, pread->bytes, size, extent->offset, &why);
     if (status != LX_OK && size > extent->size && !lx__file_gave_up(&file->file, status)) {

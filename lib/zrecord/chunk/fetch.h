@@ -4,8 +4,9 @@
  * @brief Fetches the bytes of extents in chunks, one batch at a time.
  *
  * There is one implementation per access mode: the mappings of a snapshot (snapshot.h), and pread
- * (below). Another implementation, for example one that uses io_uring or a remote store, would
- * provide the same call and could complete the extents of a batch in any order.
+ * (below), which also reads files that come from a provider. Another implementation, for example
+ * one that uses io_uring, would provide the same call and could complete the extents of a batch in
+ * any order.
  */
 #ifndef LX_ZRECORD_FETCH_H
 #define LX_ZRECORD_FETCH_H

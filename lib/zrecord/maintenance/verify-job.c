@@ -65,16 +65,14 @@ static lx_status check(lx__verify_job *job, uint64_t index, size_t field, uint64
 static lx_status check_value(lx__verify_job *job, uint64_t index, size_t field)
 {
     uint64_t bytes;
-    lx_status status = check(job, index, field, &bytes, NULL);
+    lx_status status = check(job, index, field, &bytes, &job->failure);
     job->sums.bytes += bytes;
     job->sums.values++;
     if (status == LX_OK)
         return LX_OK;
-    /* Check again to get the message; the first check did not ask for it, because an lx_error is
-     * large and most values are intact. */
-    lx_error damage = LX_ERROR_INIT;
-    status = check(job, index, field, &bytes, &damage);
-    return status != LX_OK ? add_finding(job, status, &damage, 1) : LX_OK;
+    lx_error damage = job->failure;
+    lx_error_clear(&job->failure);
+    return add_finding(job, status, &damage, 1);
 }
 
 static lx_status check_records(lx__verify_job *job)

@@ -114,14 +114,20 @@ bool lx__prefetch_next(lx__prefetch *ahead, uint64_t *first, uint64_t *end)
     uint64_t index = ahead->next, bytes = 0, length = snapshot->state.length;
     size_t fields = snapshot->store->schema->count;
     /* If this fails, nothing is requested, and the range has the maximum number of records. */
-    lx__extent *wanted = lx__alloc_array(fields, sizeof *wanted);
+    lx__extent *wanted = !ahead->stopped ? lx__alloc_array(fields, sizeof *wanted) : NULL;
     *first = index;
     ahead->reader.snapshot = snapshot;
     ahead->reader.by_pread = true;
     while (index < length && bytes < LX__PREFETCH_BYTES && index - *first < LX__PREFETCH_RECORDS) {
         for (size_t i = 0; wanted != NULL && i < fields; i++) {
             lx__value value;
-            if (lx__value_load(&ahead->reader, i, index, &value, NULL) != LX_OK)
+            lx_status status = lx__value_load(&ahead->reader, i, index, &value, NULL);
+            ahead->stopped = lx__file_gave_up(&snapshot->store->directory, status);
+            if (ahead->stopped) {
+                lx__free(wanted);
+                wanted = NULL;
+            }
+            if (status != LX_OK)
                 continue;
             add_value(&ahead->reader, i, index, &value, GAP, &wanted[i]);
             bytes += value.entry.physical;

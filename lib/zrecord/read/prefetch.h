@@ -22,6 +22,7 @@
 typedef struct lx__prefetch {
     lx__snapshot *snapshot; /**< The caller keeps the reference. */
     uint64_t next;          /**< First record of the next range. */
+    bool stopped;           /**< Rows elsewhere could not be fetched, so nothing is requested. */
     lx__value_reader reader;
 } lx__prefetch;
 
@@ -35,9 +36,9 @@ typedef struct lx__prefetch {
 lx_status lx__prefetch_values(lx__value_reader *reader, size_t field, const uint64_t *indices,
                               size_t count, lx_error *error);
 
-/** For a loop that reads @p count values one by one, and is about to read number @p done: requests a
- * block of them in each LX__VALUE_BLOCK-th call, if the dataset is elsewhere, so that not each of
- * them is waited for. @p indices may be NULL for the records from 0 on. */
+/** For a loop that reads @p count values one by one, and is about to read number @p done: requests
+ * a block of them in each LX__VALUE_BLOCK-th call, if the dataset is elsewhere, so that the loop
+ * does not wait for each of them. @p indices may be NULL for the records from 0 on. */
 lx_status lx__prefetch_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
                              uint64_t count, uint64_t done, lx_error *error);
 

@@ -30,9 +30,10 @@ static lx_status add_update(void *user, const lx__update *update, lx_error *erro
     return LX_OK;
 }
 
-/** Adds the entries of all records starting at @c rows. */
+/** Adds the entries of all records starting at @c rows. Sets @p reachable to false if they are
+ * elsewhere and cannot be fetched, so that it is pointless to try those of other fields. */
 static lx_status add_entries(lx__row_digest *digest, lx__value_reader *reader, size_t field,
-                             lx_error *error)
+                             bool *reachable, lx_error *error)
 {
     for (uint64_t i = digest->rows; i < digest->length; i++) {
         lx__value value;
@@ -46,6 +47,7 @@ static lx_status add_entries(lx__row_digest *digest, lx__value_reader *reader, s
             return lx__fail_memory(error, "table rows");
         if (status != LX_OK) { /* a failing disk must not prevent the state from being saved */
             digest->fields[field] = LX__DIGEST_UNKNOWN;
+            *reachable = !lx__file_gave_up(&reader->snapshot->store->directory, status);
             return LX_OK;
         }
         lx__entry_store(&value.entry, rows, rows + LX__OFFSET_ROW);
@@ -58,8 +60,13 @@ static lx_status compute(lx__row_digest *digest, lx__snapshot *snapshot, lx_erro
 {
     lx__value_reader reader = lx__value_reader_of(snapshot);
     lx_status status = lx__overlay_each(&snapshot->state.overlay, add_update, digest, error);
-    for (size_t i = 0; status == LX_OK && i < digest->count; i++)
-        status = add_entries(digest, &reader, i, error);
+    bool reachable = true;
+    for (size_t i = 0; status == LX_OK && i < digest->count; i++) {
+        if (reachable)
+            status = add_entries(digest, &reader, i, &reachable, error);
+        else
+            digest->fields[i] = LX__DIGEST_UNKNOWN;
+    }
     lx__value_reader_end(&reader);
     return status;
 }

@@ -106,7 +106,7 @@ lx_status lx__store_open(const char *path, lx_verify_policy verify, lx_access ac
 
 /**
  * Like lx__store_open(), for the dataset in @p directory, which the call takes over, even on
- * failure. If it has a provider, nothing is locked, and the dataset must be sealed, so that it never
+ * failure. If it has a provider, nothing is locked, and the dataset must be sealed: then it never
  * changes.
  *
  * @retval LX_ERR_UNSUPPORTED  The dataset is not sealed, or @p access is #LX_ACCESS_MMAP.

@@ -10,6 +10,8 @@
 #define RECORDS 300
 /* A wave that is stored in a chunk. */
 #define INDEX 7
+/* How many threads may find that a range of records cannot be fetched; then, nothing else is. */
+#define JOBS 2
 
 static lx_dataset *open_far(struct elsewhere *place, lx_damage_policy damage)
 {
@@ -209,8 +211,8 @@ START_TEST(failures_are_never_damage)
                 ck_assert_str_eq(error.field,
                                  way == VIEW || (way >= VERIFY && i < 3) ? "image" : "wave");
                 /* The provider was patient for long enough. */
-                ck_assert_msg(way == VERIFY || way == DIGEST || place.failures == 1,
-                              "way %d, %s: %u attempts", way, victims[i / 3], place.failures);
+                ck_assert_msg(place.failures <= (way < VERIFY ? 1 : JOBS), "way %d, %s: %u", way,
+                              victims[i / 3], place.failures);
             }
             ck_assert_uint_eq(damages(dataset), 0);
             ck_assert_uint_eq(place.renewals, 0);
