@@ -10,8 +10,6 @@
 #define RECORDS 300
 /* A wave that is stored in a chunk. */
 #define INDEX 7
-/* How many threads may find that a range of records cannot be fetched; then, nothing else is. */
-#define JOBS 2
 
 static lx_dataset *open_far(struct elsewhere *place, lx_damage_policy damage)
 {
@@ -210,8 +208,8 @@ START_TEST(failures_are_never_damage)
                 ck_assert_int_eq(error.status, failures[i % 3]);
                 ck_assert_str_eq(error.field,
                                  way == VIEW || (way >= VERIFY && i < 3) ? "image" : "wave");
-                /* The provider was patient for long enough. */
-                ck_assert_msg(place.failures <= (way < VERIFY ? 1 : JOBS), "way %d, %s: %u", way,
+                /* The provider was patient for long enough. Other jobs may still be trying. */
+                ck_assert_msg(way >= VERIFY || place.failures == 1, "way %d, %s: %u", way,
                               victims[i / 3], place.failures);
             }
             ck_assert_uint_eq(damages(dataset), 0);
