@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes from a provider that are wrong are fetched once more before they count as damage, and a
  * failure to fetch them never counts as damage. */
+#include <limits.h>
+
 #include <loaderx/maintenance.h>
 
+#include "../../scarce.h"
 #include "../placed.h"
 #include "../provider.h"
 #include "../texts.h"
@@ -275,7 +278,36 @@ START_TEST(wrong_files_are_fetched_again)
 }
 END_TEST
 
+START_TEST(running_out_of_memory_leaves_nothing_open)
+{
+    char *scratch = scratch_make();
+    records_make_sealed("d", RECORDS);
+    scarce_begin(INT_MAX);
+    for (int allocations = 0;; allocations++) {
+        struct elsewhere place;
+        lx_error error = LX_ERROR_INIT;
+        lx_dataset *dataset;
+        elsewhere_begin(&place);
+        scarce_left = INT_MAX;
+        lx__file directory = elsewhere_directory(&place, "d");
+        scarce_left = allocations;
+        lx_status status = lx__dataset_open_in(&directory, NULL, &dataset, &error);
+        if (status == LX_OK)
+            status = read_wave(dataset, MANY, &error);
+        scarce_left = INT_MAX;
+        lx_dataset_close(dataset);
+        elsewhere_end(&place);
+        if (status == LX_OK)
+            break;
+        ck_assert_int_eq(status, LX_ERR_NOMEM);
+        ck_assert_int_eq(error.status, LX_ERR_NOMEM);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/read/elsewhere-faults", wrong_bytes_are_fetched_again,
           bytes_that_stay_wrong_are_damage, damage_reads_as_zeros_and_leaves_no_error,
           verified_values_are_verified_again, failures_are_never_damage,
-          missing_files_are_damage_of_the_dataset, wrong_files_are_fetched_again)
+          missing_files_are_damage_of_the_dataset, wrong_files_are_fetched_again,
+          running_out_of_memory_leaves_nothing_open)
