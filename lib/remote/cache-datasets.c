@@ -265,7 +265,7 @@ static lx_status list_name(void *user, const char *name, lx_error *error)
     list->folders = grown;
     lx__cache_folder *folder = &grown[list->count++];
     folder->last_use = about.st_mtim;
-    memcpy(folder->name.text, name, sizeof folder->name.text);
+    memcpy(folder->uuid, name, sizeof folder->uuid);
     return LX_OK;
 }
 
@@ -295,14 +295,14 @@ lx_status lx__cache_folder_examine(const lx__file *directory, const lx__cache_fo
     lx__file open, use;
     const walk counting = {.bytes = bytes};
     *bytes = 0;
-    lx_status status = visit_folder(directory, folder->name.text, &counting, error);
+    lx_status status = visit_folder(directory, folder->uuid, &counting, error);
     if (status == LX_OK)
-        status = lx__directory_open(&open, directory, folder->name.text, error);
+        status = lx__directory_open(&open, directory, folder->uuid, error);
     if (status != LX_OK)
         return status;
     read_url(&open, url, url_size);
     lx__file_close(&open);
-    status = lock_folder(directory, folder->name.text, true, &open, &use, NULL);
+    status = lock_folder(directory, folder->uuid, true, &open, &use, NULL);
     *in_use = status == LX_ERR_BUSY;
     if (status == LX_OK) {
         lx__file_close(&use);

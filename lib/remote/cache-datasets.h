@@ -19,14 +19,9 @@
 /** The file with the lock. */
 #define LX__CACHE_USE_NAME "use"
 
-/** The name of a dataset's folder. */
-typedef struct lx__cache_name {
-    char text[LX__UUID_TEXT + 1];
-} lx__cache_name;
-
 /** What is known about a folder. */
 typedef struct lx__cache_folder {
-    lx__cache_name name;
+    char uuid[LX__UUID_TEXT + 1];
     struct timespec last_use;
 } lx__cache_folder;
 

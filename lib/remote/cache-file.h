@@ -25,7 +25,8 @@
  * process remembers which pages it has found, and asks the system only about the others.
  *
  * A claim is an open file description lock on the bytes of the pages: it keeps other processes from
- * fetching the same pages, and ends with the process. It does not exclude threads of one process.
+ * fetching the same pages, and ends with the process and with its children that have not called
+ * lx__cache_file_take_over(). It does not exclude threads of one process.
  * Any thread may call any function at any time, except lx__cache_file_close() and
  * lx__cache_file_take_over().
  */

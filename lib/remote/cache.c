@@ -51,13 +51,12 @@ static lx_status fail_directory(const lx__cache *self, const char *why, lx_error
 static lx_status open_directory(lx__cache *self, const char *path, lx_error *error)
 {
     struct stat about;
-    lx_status status = lx__directory_make_private(LX__CWD, path, error);
-    if (status == LX_ERR_EXISTS) {
-        lx_error_clear(error);
-        status = LX_OK;
-    }
-    if (status != LX_OK)
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__directory_make_private(LX__CWD, path, &why);
+    if (status != LX_OK && status != LX_ERR_EXISTS) {
+        lx__error_propagate(error, &why);
         return status;
+    }
     char *absolute = realpath(path, NULL);
     if (absolute == NULL)
         return lx_fail_errno(error, errno, path, "cannot find the directory");
@@ -110,7 +109,7 @@ static lx_status drop_all(lx__cache *self, lx_error *error)
     if (status == LX_OK)
         status = lx__cache_list_folders(&self->directory, &list, error);
     for (size_t i = 0; i < list.count && status == LX_OK; i++)
-        status = lx__cache_folder_retire(&self->directory, list.folders[i].name.text, error);
+        status = lx__cache_folder_retire(&self->directory, list.folders[i].uuid, error);
     lx__free(list.folders);
     return status;
 }
@@ -249,7 +248,7 @@ static lx_status remove_dataset(lx__cache *self, const char *uuid, lx_error *err
 static bool fits_on_disk(const lx__cache *self, uint64_t bytes)
 {
     struct statvfs about;
-    if (fstatvfs(self->directory.fd, &about) != 0)
+    if (fstatvfs(self->directory.fd, &about) != 0 || about.f_blocks == 0)
         return true;
     uint64_t unit = about.f_frsize, left = (uint64_t)about.f_bavail * unit;
     return lx__range_fits((uint64_t)about.f_blocks / FREE_PART * unit, bytes, left);
@@ -285,7 +284,7 @@ static lx_status make_room(lx__cache *self, uint64_t bytes, uint64_t limit, bool
         status = lx__cache_list_folders(&self->directory, &list, error);
     for (size_t i = 0; i < list.count && status == LX_OK && !has_room(self, bytes, limit); i++) {
         lx_error why = LX_ERROR_INIT;
-        status = remove_dataset(self, list.folders[i].name.text, &why);
+        status = remove_dataset(self, list.folders[i].uuid, &why);
         *removed = *removed || status == LX_OK;
         if (status == LX_ERR_BUSY || status == LX_ERR_NOT_FOUND)
             status = LX_OK; /* in use, or removed by somebody else */
@@ -407,7 +406,7 @@ lx_status lx__cache_each(lx__cache *self, lx__cache_visit visit, void *user, lx_
         lx_error why = LX_ERROR_INIT;
         const lx__cache_folder *folder = &list.folders[i];
         lx__cache_dataset dataset = {
-            .uuid = folder->name.text, .url = url, .last_use = folder->last_use.tv_sec};
+            .uuid = folder->uuid, .url = url, .last_use = folder->last_use.tv_sec};
         status = lx__cache_folder_examine(&self->directory, folder, &dataset.bytes, &dataset.in_use,
                                           url, sizeof url, &why);
         if (status == LX_OK)

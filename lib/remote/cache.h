@@ -18,7 +18,9 @@
  * used least recently first; if there are none, nothing more is admitted. The cache also leaves
  * 5 % of the file system free.
  *
- * Symbolic links in the cache are never followed.
+ * Symbolic links in the cache are never followed. After lx__cache_use(), any thread may call any
+ * function at any time, except lx__cache_take_over() and lx__cache_close(). A child of fork() that
+ * does not call lx__cache_take_over() keeps its parent's locks until it ends.
  */
 #ifndef LX_REMOTE_CACHE_H
 #define LX_REMOTE_CACHE_H

@@ -341,6 +341,57 @@ START_TEST(a_file_of_random_bytes_does_no_harm)
 }
 END_TEST
 
+/** What the header says about an entry. */
+static bool is_present(uint64_t page, const uint8_t *raw, size_t length, uint16_t boot)
+{
+    const uint8_t *entry = raw + entry_at(page);
+    uint32_t bytes = lx__load_le32(entry + 4) & 0xffff, written = lx__load_le32(entry + 4) >> 16;
+    if (entry_at(page) + 8 > length || written == 0 || bytes > PAGE ||
+        bytes < (page == PAGES - 1 ? 100 : PAGE))
+        return false;
+    return written == boot || (page_at(page) + bytes <= length &&
+                               lx__crc32c(0, raw + page_at(page), bytes) == lx__load_le32(entry));
+}
+
+START_TEST(entries_mean_what_the_header_says)
+{
+    char *scratch = begin();
+    static const uint16_t sizes[] = {0, 1, 99, 100, 101, 4095, 4096, 4096, 4096, 4097, 0xffff};
+    static const uint16_t boots[] = {0, 6, 7, 7, 8, 0xffff};
+    size_t most = page_at(PAGES);
+    uint8_t *raw = malloc(most + PAGE);
+    srand(5);
+    for (int round = 0; round < 60; round++) {
+        size_t length = round % 3 == 0 ? (size_t)rand() % most : most;
+        for (size_t i = 0; i < most; i += 64)
+            memset(raw + i, rand() >> 8, 64);
+        for (uint64_t page = 0; page < PAGES; page++) {
+            /* Long runs of pages that are present, with exceptions. */
+            bool good = rand() % 40 != 0;
+            uint16_t size = good ? 4096 : sizes[rand() % 11];
+            uint16_t boot = good ? (uint16_t)(7 + page / 64 % 2) : boots[rand() % 6];
+            uint32_t crc = lx__crc32c(0, raw + page_at(page), size <= PAGE ? size : PAGE);
+            lx__store_le32(raw + entry_at(page), crc ^ (good || rand() % 2 == 0 ? 0 : 1));
+            lx__store_le32(raw + entry_at(page) + 4, size | (uint32_t)boot << 16);
+        }
+        poke(raw, length, 0);
+        ck_assert_int_eq(truncate("file", (off_t)length), 0);
+        lx__cache_file *file = open_file(7, SIZE);
+        for (int i = 0; i < 50; i++) {
+            uint64_t first = (uint64_t)rand() % PAGES, wanted = 0,
+                     count = 1 + (uint64_t)rand() % 700;
+            while (wanted < count && first + wanted < PAGES &&
+                   is_present(first + wanted, raw, length, 7))
+                wanted++;
+            ck_assert_uint_eq(count_present(file, first, count), wanted);
+        }
+        lx__cache_file_close(file);
+    }
+    free(raw);
+    end(scratch);
+}
+END_TEST
+
 START_TEST(only_regular_files_are_opened)
 {
     char *scratch = begin();
@@ -577,8 +628,9 @@ UNIT_MAIN("remote/cache-file", the_file_has_the_layout_of_the_header,
           pages_that_were_stored_are_present_and_no_others, reads_any_bytes_of_present_pages,
           the_last_page_is_absent_after_the_file_has_grown, another_boot_verifies_each_page_once,
           any_byte_of_an_entry_may_be_wrong, the_file_may_be_truncated_anywhere,
-          a_file_of_random_bytes_does_no_harm, only_regular_files_are_opened,
-          a_file_may_have_any_length, without_memory_pages_are_found_in_the_file,
-          threads_share_a_file, claims_exclude_other_processes_and_end_with_them,
-          a_child_has_its_own_claims, a_child_does_without_a_file_that_was_removed_or_replaced,
+          a_file_of_random_bytes_does_no_harm, entries_mean_what_the_header_says,
+          only_regular_files_are_opened, a_file_may_have_any_length,
+          without_memory_pages_are_found_in_the_file, threads_share_a_file,
+          claims_exclude_other_processes_and_end_with_them, a_child_has_its_own_claims,
+          a_child_does_without_a_file_that_was_removed_or_replaced,
           what_does_not_fit_on_the_disk_stays_absent)

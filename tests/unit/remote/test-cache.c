@@ -408,6 +408,82 @@ START_TEST(processes_use_and_remove_a_dataset_at_the_same_time)
 }
 END_TEST
 
+/** Stores pages that contain their numbers, and removes datasets, for ever. */
+static void churn(unsigned number)
+{
+    uint8_t page[LX__PAGE_BYTES];
+    for (uint64_t first = 0;; first++) {
+        lx__cache *cache;
+        lx__cache_file *file;
+        if (lx__cache_open("cache", 40 * MIB, &cache, NULL) != LX_OK ||
+            lx__cache_use(cache, uuid_of(number), URL, 0, NULL) != LX_OK ||
+            lx__cache_open_file(cache, "chunk", "0.zr", MIB, &file, NULL) != LX_OK)
+            _exit(1);
+        for (uint64_t i = first % 256; i < 256; i++) {
+            memset(page, (int)i, sizeof page);
+            if (lx__cache_reserve(cache, sizeof page))
+                (void)lx__cache_file_store(file, i, page, sizeof page, NULL);
+        }
+        lx__cache_file_close(file);
+        (void)lx__cache_trim(cache, 0, NULL);
+        lx__cache_close(cache);
+    }
+}
+
+/** What the datasets occupy, as the system counts it. */
+static uint64_t occupied;
+
+static int add_file(const char *path, const struct stat *about, int type, struct FTW *place)
+{
+    (void)place;
+    if (type == FTW_F && strcmp(path, "cache/state") != 0)
+        occupied += (uint64_t)about->st_blocks * 512;
+    return 0;
+}
+
+START_TEST(processes_may_be_killed_at_any_time)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    srand(1);
+    for (int round = 0; round < 30; round++) {
+        pid_t children[PROCESSES];
+        for (unsigned i = 0; i < PROCESSES; i++)
+            if ((children[i] = fork()) == 0)
+                churn(i % 2);
+        usleep(5000 + (useconds_t)rand() % 20000);
+        for (int i = 0; i < PROCESSES; i++) {
+            int status;
+            ck_assert_int_eq(kill(children[i], SIGKILL), 0);
+            ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
+            ck_assert(WIFSIGNALED(status));
+        }
+        /* In another boot, so that each page is verified. */
+        lx__cache_close(open_cache(LX_NONE));
+        exchange_content(&(lx__cache_content){.boot_id = ~lx__boot_id(), .boot = 9});
+        lx__cache *cache = open_cache(LX_NONE);
+        occupied = 0;
+        ck_assert_int_eq(nftw("cache", add_file, 16, FTW_PHYS), 0);
+        /* File systems may count the blocks of a file differently once they are written. */
+        ck_assert_uint_le(get_reserved(), occupied + 65536);
+        ck_assert_uint_ge(get_reserved() + 65536, occupied);
+        use_dataset(cache, 0);
+        lx__cache_file *file;
+        unit_ok(lx__cache_open_file(cache, "chunk", "0.zr", MIB, &file, &error));
+        for (uint64_t i = 0; i < 256; i++) {
+            uint8_t byte;
+            if (lx__cache_file_count_present(file, (lx__pages){i, 1}) == 0)
+                continue;
+            unit_ok(lx__cache_file_read(file, &byte, 1, i * LX__PAGE_BYTES + 7, &error));
+            ck_assert_uint_eq(byte, i);
+        }
+        lx__cache_file_close(file);
+        lx__cache_close(cache);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_child_keeps_the_dataset_after_its_parent)
 {
     char *scratch = scratch_make();
@@ -472,5 +548,5 @@ UNIT_MAIN("remote/cache", makes_a_private_directory, refuses_directories_that_ar
           the_pages_of_a_dataset_stay, rejects_what_cannot_be_used,
           an_interrupted_removal_is_completed,
           foreign_folders_in_a_dataset_are_removed_as_far_as_they_are_flat,
-          processes_use_and_remove_a_dataset_at_the_same_time,
+          processes_use_and_remove_a_dataset_at_the_same_time, processes_may_be_killed_at_any_time,
           a_child_keeps_the_dataset_after_its_parent, a_child_does_without_a_cache_that_was_removed)
