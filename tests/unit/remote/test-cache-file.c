@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
@@ -588,6 +589,37 @@ END_TEST
 
 /* ---- a full disk */
 
+static off_t bad_offset = -1; /* Writes there fail. */
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+    if (offset == bad_offset) {
+        errno = EIO;
+        return -1;
+    }
+    const struct iovec from = {(void *)(uintptr_t)data, size};
+    return pwritev(fd, &from, 1, offset);
+}
+
+START_TEST(a_failed_entry_makes_all_pages_absent)
+{
+    char *scratch = begin();
+    lx_error error = LX_ERROR_INIT;
+    lx__cache_file *file = open_file(1, SIZE);
+    bad_offset = (off_t)entry_at(GROUP);
+    unit_fails(lx__cache_file_store(file, 500, content + 500 * PAGE, 30 * PAGE, &error), LX_ERR_IO);
+    bad_offset = -1;
+    lx__cache_file *other = open_file(1, SIZE);
+    for (uint64_t page = 500; page < 530; page++) {
+        ck_assert_uint_eq(count_present(file, page, 1), 0);
+        ck_assert_uint_eq(count_present(other, page, 1), 0);
+    }
+    lx__cache_file_close(other);
+    lx__cache_file_close(file);
+    end(scratch);
+}
+END_TEST
+
 static void limit_files(rlim_t bytes)
 {
     struct rlimit limit;
@@ -633,4 +665,4 @@ UNIT_MAIN("remote/cache-file", the_file_has_the_layout_of_the_header,
           without_memory_pages_are_found_in_the_file, threads_share_a_file,
           claims_exclude_other_processes_and_end_with_them, a_child_has_its_own_claims,
           a_child_does_without_a_file_that_was_removed_or_replaced,
-          what_does_not_fit_on_the_disk_stays_absent)
+          a_failed_entry_makes_all_pages_absent, what_does_not_fit_on_the_disk_stays_absent)

@@ -2,6 +2,9 @@
 /* Caches: which directories are accepted, boots, datasets, interrupted removals, fork(). */
 #include "caches.h"
 
+#include <stdarg.h>
+#include <sys/syscall.h>
+
 #include "base/boot-id.h"
 
 START_TEST(makes_a_private_directory)
@@ -408,6 +411,41 @@ START_TEST(processes_use_and_remove_a_dataset_at_the_same_time)
 }
 END_TEST
 
+static bool restless; /* The dataset is removed before it is locked for use. */
+
+int fcntl(int fd, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (restless && command == F_OFD_SETLK && ((struct flock *)argument)->l_type == F_RDLCK) {
+        char name[80], gone[80];
+        restless = false;
+        snprintf(name, sizeof name, "cache/%s", uuid_of(1));
+        snprintf(gone, sizeof gone, "cache/.gone-%s", uuid_of(1));
+        ck_assert_int_eq(rename(name, gone), 0);
+    }
+    return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+START_TEST(a_dataset_that_is_removed_at_that_moment_is_made_again)
+{
+    char *scratch = scratch_make();
+    make_dataset(1, 5, 1);
+    lx__cache *cache = open_cache(LX_NONE);
+    restless = true;
+    use_dataset(cache, 1);
+    ck_assert(!restless && has_dataset(1));
+    fill(cache, "1.zr", 5);
+    char name[80];
+    snprintf(name, sizeof name, "cache/%s/chunk/1.zr", uuid_of(1));
+    ck_assert_int_eq(access(name, F_OK), 0);
+    lx__cache_close(cache);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /** Stores pages that contain their numbers, and removes datasets, for ever. */
 static void churn(unsigned number)
 {
@@ -494,6 +532,9 @@ START_TEST(a_child_keeps_the_dataset_after_its_parent)
     ck_assert_int_eq(pipe(done), 0);
     lx__cache *cache = open_cache(LX_NONE);
     use_dataset(cache, 1);
+    fill(cache, "0.zr", 5);
+    lx__cache_file *file;
+    unit_ok(lx__cache_open_file(cache, "chunk", "0.zr", 5, &file, &error));
     pid_t child = fork();
     if (child == 0) {
         alarm(UNIT_CHILD_TIMEOUT);
@@ -501,14 +542,17 @@ START_TEST(a_child_keeps_the_dataset_after_its_parent)
         if (chdir("/") != 0)
             _exit(1);
         lx__cache_take_over(cache);
-        if (!lx__cache_reserve(cache, 5) || write(ready[1], "x", 1) != 1)
+        lx__cache_file_take_over(file);
+        if (lx__cache_file_count_present(file, (lx__pages){0, 1}) != 1 ||
+            !lx__cache_reserve(cache, 5) || write(ready[1], "x", 1) != 1)
             _exit(2);
         _exit(read(done[0], &byte, 1) == 0 ? 0 : 3); /* until the parent closes it */
     }
     ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    lx__cache_file_close(file);
     lx__cache_close(cache);
     cache = open_cache(LX_NONE);
-    ck_assert_uint_eq(get_reserved(), 5); /* the child is present, so nothing was recounted */
+    ck_assert_uint_eq(get_reserved(), 10); /* the child is present, so nothing was recounted */
     unit_fails(lx__cache_remove(cache, uuid_of(1), &error), LX_ERR_BUSY);
     close(done[1]);
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
@@ -548,5 +592,7 @@ UNIT_MAIN("remote/cache", makes_a_private_directory, refuses_directories_that_ar
           the_pages_of_a_dataset_stay, rejects_what_cannot_be_used,
           an_interrupted_removal_is_completed,
           foreign_folders_in_a_dataset_are_removed_as_far_as_they_are_flat,
-          processes_use_and_remove_a_dataset_at_the_same_time, processes_may_be_killed_at_any_time,
-          a_child_keeps_the_dataset_after_its_parent, a_child_does_without_a_cache_that_was_removed)
+          processes_use_and_remove_a_dataset_at_the_same_time,
+          a_dataset_that_is_removed_at_that_moment_is_made_again,
+          processes_may_be_killed_at_any_time, a_child_keeps_the_dataset_after_its_parent,
+          a_child_does_without_a_cache_that_was_removed)
