@@ -104,7 +104,10 @@ lx_status lx__cache_state_read(lx__cache_state *self, lx__cache_content *content
                           "directory, or remove this one",
                           error);
     if (got < STATE_BYTES || lx__load_le32(bytes + CRC_OFFSET) != lx__crc32c(0, bytes, CRC_OFFSET))
-        return fail_state(self, LX_ERR_CORRUPT, "the CRC of the cache's state differs", error);
+        return fail_state(self, LX_ERR_CORRUPT,
+                          "the state of the cache is damaged: end all processes that use the "
+                          "cache, and open it again, which empties it",
+                          error);
     *content = (lx__cache_content){.boot_id = lx__load_le64(bytes + 8),
                                    .reserved = lx__load_le64(bytes + 16),
                                    .boot = (uint16_t)lx__load_le32(bytes + 24)};

@@ -39,9 +39,10 @@ struct lx__cache {
 
 /* ---- opening */
 
-static lx_status fail_directory(const lx__cache *self, const char *why, lx_error *error)
+static lx_status fail_directory(const lx__cache *self, lx_status status, const char *why,
+                                lx_error *error)
 {
-    lx_status status = lx_fail(error, LX_ERR_STATE, "%s", why);
+    (void)lx_fail(error, status, "%s", why);
     lx_error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -67,10 +68,11 @@ static lx_status open_directory(lx__cache *self, const char *path, lx_error *err
     if (fstat(self->directory.fd, &about) != 0)
         return lx_fail_errno(error, errno, self->directory.path, "cannot examine");
     if (about.st_uid != geteuid())
-        return fail_directory(
-            self, "the cache belongs to another user: use a directory of your own", error);
+        return fail_directory(self, LX_ERR_STATE,
+                              "the cache belongs to another user: use a directory of your own",
+                              error);
     if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return fail_directory(self,
+        return fail_directory(self, LX_ERR_STATE,
                               "other users may write to the cache: remove their permission, for "
                               "example with chmod 700",
                               error);
@@ -155,21 +157,23 @@ static lx_status update_state(lx__cache *self, bool alone, bool locked, lx_error
         content.boot = content.boot < UINT16_MAX ? content.boot + 1 : 1;
     }
     if (boots && !locked)
-        return lx_fail(error, LX_ERR_BUSY,
-                       "another process has locked the cache for too long: is it stopped?");
+        return fail_directory(self, LX_ERR_BUSY,
+                              "another process has locked the cache for too long: if it is "
+                              "stopped, continue or end it",
+                              error);
     if (alone) {
         content.reserved = 0;
         status = lx__cache_count_bytes(&self->directory, &content.reserved, error);
     }
-    if (status == LX_OK && (alone || boots))
-        status = lx__cache_state_write(&self->state, &content, error);
-    /* No entry may reach the disk with a number that the next boot would use again. */
-    if (status == LX_OK && boots)
-        status = lx__file_sync(&self->state.file, error);
-    if (status == LX_OK && boots)
-        status = lx__file_sync(&self->directory, error);
     self->boot = content.boot;
-    return status;
+    if (status != LX_OK || !(alone || boots))
+        return status;
+    status = lx__cache_state_write(&self->state, &content, error);
+    /* No entry may reach the disk with a number that the next boot would use again. A process that
+     * was killed may have written the number and not synced it. */
+    if (status == LX_OK)
+        status = lx__file_sync(&self->state.file, error);
+    return status == LX_OK ? lx__file_sync(&self->directory, error) : status;
 }
 
 /** Joins the processes that have the cache open. */

@@ -82,6 +82,14 @@ static inline void make_dataset(unsigned number, size_t size, time_t last_use)
     ck_assert_int_eq(utimensat(AT_FDCWD, name, times, 0), 0);
 }
 
+static inline void make_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
 static inline bool has_dataset(unsigned number)
 {
     char name[80];
