@@ -244,9 +244,10 @@ lx_status lx__directory_open(lx__file *file, const lx__file *directory, const ch
     return open_as(file, directory, name, O_RDONLY | O_DIRECTORY, S_IFDIR, error);
 }
 
-lx_status lx__directory_make(const lx__file *directory, const char *name, lx_error *error)
+static lx_status make_directory(const lx__file *directory, const char *name, mode_t mode,
+                                lx_error *error)
 {
-    if (mkdirat(directory_fd(directory), name, 0777) == 0)
+    if (mkdirat(directory_fd(directory), name, mode) == 0)
         return LX_OK;
     if (name[0] == '\0')
         return lx_fail(error, LX_ERR_ARGUMENT, "path is empty");
@@ -260,6 +261,16 @@ lx_status lx__directory_make(const lx__file *directory, const char *name, lx_err
     lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__free(path);
     return status;
+}
+
+lx_status lx__directory_make(const lx__file *directory, const char *name, lx_error *error)
+{
+    return make_directory(directory, name, 0777, error);
+}
+
+lx_status lx__directory_make_private(const lx__file *directory, const char *name, lx_error *error)
+{
+    return make_directory(directory, name, 0700, error);
 }
 
 void lx__file_close(lx__file *file)

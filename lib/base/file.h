@@ -118,6 +118,10 @@ LX_API bool lx__file_is_link(const lx__file *directory, const char *name);
 /** Creates a directory; returns LX_ERR_EXISTS if the name is in use. */
 LX_API lx_status lx__directory_make(const lx__file *directory, const char *name, lx_error *error);
 
+/** The same, but only the user can list the directory or change what is in it. */
+LX_API lx_status lx__directory_make_private(const lx__file *directory, const char *name,
+                                            lx_error *error);
+
 /** Called for each name in a directory; a failure ends the iteration. */
 typedef lx_status (*lx__visit)(void *user, const char *name, lx_error *error);
 

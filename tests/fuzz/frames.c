@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "frames.h"
 
+#include "base/boot-id.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "zrecord/wal/frame.h"

@@ -20,6 +20,6 @@ lx_status lx__uuid_make(uint8_t uuid[LX__UUID_BYTES], lx_error *error);
 void lx__uuid_print(const uint8_t uuid[LX__UUID_BYTES], char text[LX__UUID_TEXT + 1]);
 
 /** Parses the form that lx__uuid_print() writes; returns false for any other form. */
-bool lx__uuid_parse(const char *text, uint8_t uuid[LX__UUID_BYTES]);
+LX_API bool lx__uuid_parse(const char *text, uint8_t uuid[LX__UUID_BYTES]);
 
 #endif

@@ -97,12 +97,4 @@ void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__wa
 
 void lx__frame_builder_free(lx__frame_builder *builder);
 
-/** Reads the first 8 bytes of the kernel's boot id; sets @p boot to 0 if the system has no boot id
- * or hides it. Any other failure, such as too many open files, is reported: if @p boot were set to
- * 0, opening the dataset would drop this boot's unsynced commits. */
-lx_status lx__boot_id_read(uint64_t *boot, lx_error *error);
-
-/** Like lx__boot_id_read(), but returns 0 on failure, for callers that can do without the id. */
-uint64_t lx__boot_id(void);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/wal/wal-writer.h"
 
+#include "base/boot-id.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
 #include "zrecord/wal/preallocate.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/boot-id.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/boot-id.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "zrecord/fault.h"

@@ -208,6 +208,21 @@ struct dirent *readdir(DIR *list)
     return real(list);
 }
 
+START_TEST(a_private_directory_is_the_users_alone)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct stat about;
+    umask(0);
+    unit_ok(lx__directory_make_private(LX__CWD, "d", &error));
+    ck_assert_int_eq(stat("d", &about), 0);
+    ck_assert_uint_eq(about.st_mode & 07777, 0700);
+    unit_fails(lx__directory_make_private(LX__CWD, "d", &error), LX_ERR_EXISTS);
+    unit_fails(lx__directory_make_private(LX__CWD, "none/d", &error), LX_ERR_NOT_FOUND);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(reports_an_interrupted_listing)
 {
     lx_error error = LX_ERROR_INIT;
@@ -345,5 +360,6 @@ END_TEST
 UNIT_MAIN("base/file", reads_back_the_bytes_written, rejects_other_than_regular_files,
           rejects_a_file_over_the_limit, a_failed_write_names_file_offset_and_errno,
           locks_exclude_other_handles, directories_are_walked_and_removed,
-          reports_an_interrupted_listing, only_regular_files_pass, prefetches_each_range_once,
+          a_private_directory_is_the_users_alone, reports_an_interrupted_listing,
+          only_regular_files_pass, prefetches_each_range_once,
           a_child_has_every_file_that_is_open_in_its_memory)

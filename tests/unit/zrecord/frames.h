@@ -6,6 +6,7 @@
 #ifndef LX_TESTS_FRAMES_H
 #define LX_TESTS_FRAMES_H
 
+#include "base/boot-id.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "files.h"
