@@ -16,6 +16,10 @@
 /* Pages that are stored with one hold of the lock, so that readers wait only for a short time. */
 #define STEP 64
 
+/* Bytes that are read with one hold of the lock, so that threads that store wait only for a short
+ * time. */
+#define READ_STEP ((size_t)1 << 20)
+
 /** What a slot contains. */
 typedef struct page_slot {
     uint64_t page;
@@ -248,8 +252,8 @@ uint64_t lx__page_ring_count_present(lx__page_ring *ring, uint32_t file, lx__pag
     return count;
 }
 
-size_t lx__page_ring_read(lx__page_ring *ring, uint32_t file, uint64_t offset, void *data,
-                          size_t size)
+static size_t read_some(lx__page_ring *ring, uint32_t file, uint64_t offset, uint8_t *data,
+                        size_t size)
 {
     size_t done = 0;
     pthread_rwlock_rdlock(&ring->lock);
@@ -260,13 +264,25 @@ size_t lx__page_ring_read(lx__page_ring *ring, uint32_t file, uint64_t offset, v
             break;
         size_t step = (size_t)(at->length - skip);
         step = step < size - done ? step : size - done;
-        memcpy((uint8_t *)data + done, get_bytes(ring, at) + skip, step);
+        memcpy(data + done, get_bytes(ring, at) + skip, step);
         done += step;
         /* Most pages are read once: do not write where nothing changes. */
         if (!atomic_load_explicit(&at->read, memory_order_relaxed))
             atomic_store_explicit(&at->read, true, memory_order_relaxed);
     }
     pthread_rwlock_unlock(&ring->lock);
+    return done;
+}
+
+size_t lx__page_ring_read(lx__page_ring *ring, uint32_t file, uint64_t offset, void *data,
+                          size_t size)
+{
+    size_t done = 0, step, got;
+    do {
+        step = size - done < READ_STEP ? size - done : READ_STEP;
+        got = read_some(ring, file, offset + done, (uint8_t *)data + done, step);
+        done += got;
+    } while (got == step && done < size);
     return done;
 }
 

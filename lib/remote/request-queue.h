@@ -86,7 +86,8 @@ lx_status lx__request_queue_open(lx__transport *transport, const lx__request_lim
  */
 lx_status lx__request_queue_add(lx__request_queue *queue, lx__request *request, lx_error *error);
 
-/** Makes a request urgent. Its finish() must not have been called. */
+/** Makes a request urgent. Does nothing once finish() was called, as long as the request's memory
+ * is valid. */
 void lx__request_queue_hurry(lx__request_queue *queue, lx__request *request);
 
 void lx__request_queue_get_counts(lx__request_queue *queue, lx__request_counts *counts);

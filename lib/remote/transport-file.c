@@ -2,6 +2,7 @@
 #include "remote/transport-file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ typedef struct open_file {
 
 typedef struct file_connection {
     lx__connection base;
-    lx__file directory;
+    lx__file directory; /* closed until it is needed */
     open_file files[OPEN_FILES];
     uint64_t clock; /* incremented at each use of a file */
 } file_connection;
@@ -102,6 +103,10 @@ static open_file *find_file(file_connection *connection, const char *name, lx_er
             oldest = open;
     }
     close_file(oldest);
+    if (connection->directory.fd == -1 &&
+        lx__directory_open(&connection->directory, LX__CWD, connection->base.transport->url,
+                           error) != LX_OK)
+        return NULL;
     if (open_below(&connection->directory, name, &oldest->file, error) != LX_OK)
         return NULL;
     oldest->name = lx__strdup(name);
@@ -149,8 +154,10 @@ static lx_status read_file(const file_transport *transport, const lx__file *file
         if (answer->got == size || answer->total <= end)
             return LX_OK;
     }
-    lx_status status = lx_fail_errno(error, EIO, file->path, "the file ends before its length");
-    lx_error_locate(error, NULL, NULL, LX_NONE, offset + answer->got);
+    lx_status status = lx_fail(error, LX_ERR_IO,
+                               "the file has %" PRIu64 " bytes, but could not be read to its end",
+                               answer->total);
+    lx_error_locate(error, file->path, NULL, LX_NONE, offset + answer->got);
     return status;
 }
 
@@ -206,13 +213,9 @@ static lx_status open_connection(lx__transport *transport, lx__connection **conn
     if (made == NULL)
         return lx__fail_memory(error, "a connection");
     made->base.transport = transport;
+    made->directory = (lx__file)LX__FILE_CLOSED;
     for (size_t i = 0; i < OPEN_FILES; i++)
         made->files[i].file = (lx__file)LX__FILE_CLOSED;
-    lx_status status = lx__directory_open(&made->directory, LX__CWD, transport->url, error);
-    if (status != LX_OK) {
-        lx__free(made);
-        return status;
-    }
     *connection = &made->base;
     return LX_OK;
 }

@@ -78,6 +78,18 @@ START_TEST(reads_what_was_stored)
 }
 END_TEST
 
+START_TEST(reads_many_pages)
+{
+    lx__page_ring *ring = ring_new(700);
+    store(ring, 1, 0, 700); /* more than are read at a time */
+    ck_assert(reads(ring, 1, 100, 700 * PAGE, 700 * PAGE - 100));
+    ck_assert(reads(ring, 1, 100, 512 * PAGE, 512 * PAGE));
+    lx__page_ring_drop(ring, 1, (lx__pages){256, 1});
+    ck_assert(reads(ring, 1, 0, 700 * PAGE, 256 * PAGE));
+    lx__page_ring_free(ring);
+}
+END_TEST
+
 START_TEST(the_last_page_of_a_file_may_be_short)
 {
     lx__page_ring *ring = ring_new(100);
@@ -350,8 +362,9 @@ START_TEST(a_child_begins_with_an_empty_ring)
 }
 END_TEST
 
-UNIT_MAIN("remote/page-ring", reads_what_was_stored, the_last_page_of_a_file_may_be_short,
-          the_oldest_page_is_replaced, dropped_pages_are_gone, agrees_with_a_plain_model,
+UNIT_MAIN("remote/page-ring", reads_what_was_stored, reads_many_pages,
+          the_last_page_of_a_file_may_be_short, the_oldest_page_is_replaced, dropped_pages_are_gone,
+          agrees_with_a_plain_model,
 #if !SANITIZED
           grows_with_its_pages_up_to_its_bound, without_memory_it_uses_what_it_has,
 #endif

@@ -2,6 +2,8 @@
 #include "remote/request-queue.h"
 
 #include <dirent.h>
+#include <sys/resource.h>
+
 #include <loaderx/hooks.h>
 
 #include "fake-transport.h"
@@ -108,25 +110,47 @@ START_TEST(threads_start_on_demand)
     atomic_bool open = false;
     struct fake *fake = fake_new(wait_at_gate, &open);
     lx__request_queue *queue = queue_open(fake, 8, PATIENCE);
-    struct wanted *wanted = wanted_new(40);
+    struct wanted *wanted = wanted_new(20);
     ck_assert_uint_eq(count_threads(), 0);
-    for (int i = 0; i < 20; i++) { /* one after the other */
-        wanted[i].base.offset = 16;
-        queue_add(queue, &wanted[i], 1);
-        wanted_await(&wanted[i], 1);
-    }
-    ck_assert_uint_le(count_threads(), 2);
-    for (int i = 20; i < 40; i++)
+    queue_add(queue, &wanted[1], 1);
+    wanted_await(&wanted[1], 1);
+    ck_assert_uint_eq(count_threads(), 1);
+    wanted[1].finished = 0;
+    for (int i = 0; i < 20; i++)
         wanted[i].base.offset = 0;
-    queue_add(queue, &wanted[20], 20);
+    queue_add(queue, wanted, 20);
     eventually(fake->under_way == 8);
     ck_assert_uint_eq(count_threads(), 8);
     atomic_store(&open, true);
-    wanted_await(wanted, 40);
+    wanted_await(wanted, 20);
     lx__request_queue_close(queue);
     free(wanted);
 }
 END_TEST
+
+#if !SANITIZED /* the sanitizer's shadow memory exceeds the limit */
+START_TEST(a_request_is_not_added_if_no_thread_can_start)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct rlimit before, little = {1 << 20, RLIM_INFINITY};
+    lx__request_queue *queue = queue_open(fake_new(NULL, NULL), 4, PATIENCE);
+    struct wanted *wanted = wanted_new(2);
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &little), 0);
+    lx_status status = lx__request_queue_add(queue, &wanted[0].base, &error);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+    ck_assert_int_eq(status, LX_ERR_IO);
+    ck_assert_str_eq(error.message, "cannot start a thread that reads");
+    ck_assert_uint_eq(queue_counts(queue).waiting, 0);
+    queue_add(queue, &wanted[1], 1);
+    wanted_await(&wanted[1], 1);
+    ck_assert_uint_eq(queue_counts(queue).requests, 1);
+    lx__request_queue_close(queue);
+    ck_assert_uint_eq(wanted[0].finished, 0);
+    free(wanted);
+}
+END_TEST
+#endif
 
 /* ---- failures */
 
@@ -447,6 +471,9 @@ END_TEST
 UNIT_MAIN("remote/request-queue", reads_what_was_asked_for,
           urgent_requests_come_first_and_others_as_they_came,
           a_range_that_is_not_needed_is_not_read, threads_start_on_demand,
+#if !SANITIZED
+          a_request_is_not_added_if_no_thread_can_start,
+#endif
           a_failure_for_good_is_not_repeated, tries_until_the_patience_is_over,
           without_patience_tries_once, waits_as_long_as_the_server_asks,
           gives_up_at_once_if_the_server_asks_for_more_than_the_patience,
