@@ -13,12 +13,10 @@
 #define SLAB_BYTES ((uint64_t)4 << 20)
 #define SLAB_SLOTS (SLAB_BYTES / LX__PAGE_BYTES)
 
-/* Pages that are stored with one hold of the lock, so that readers wait only for a short time. */
-#define STEP 64
-
-/* Bytes that are read with one hold of the lock, so that threads that store wait only for a short
- * time. */
-#define READ_STEP ((size_t)1 << 20)
+/* Pages that a thread stores or reads with one hold of the lock: so others wait only for a short
+ * time, and a range of 1 MiB takes the lock only twice. */
+#define STEP 256
+#define STEP_BYTES (STEP * (size_t)LX__PAGE_BYTES)
 
 /** What a slot contains. */
 typedef struct page_slot {
@@ -279,7 +277,7 @@ size_t lx__page_ring_read(lx__page_ring *ring, uint32_t file, uint64_t offset, v
 {
     size_t done = 0, step, got;
     do {
-        step = size - done < READ_STEP ? size - done : READ_STEP;
+        step = size - done < STEP_BYTES ? size - done : STEP_BYTES;
         got = read_some(ring, file, offset + done, (uint8_t *)data + done, step);
         done += got;
     } while (got == step && done < size);
