@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/worker.h"
 
-#include <signal.h>
 #include <stdio.h>
 
 #include "executor/call.h"
 #include "executor/clock.h"
 #include "executor/lifetime.h"
+#include "executor/thread.h"
 
 /* Waking a thread takes a system call of up to 15 us, so the submitting thread wakes only one
  * thread, which wakes the next. */
@@ -108,20 +108,10 @@ static void *work(void *argument)
 
 int lx__worker_start(lx__queue *queue)
 {
-    /* Signals are handled by the program's own threads, except those raised by a fault in the
-     * thread itself: if blocked, they would kill the process without calling its handlers. */
-    static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
-    sigset_t blocked, before;
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&blocked, faults[i]);
-
     lx__worker *worker = &queue->workers[queue->started];
     worker->queue = queue;
     lx__executor_hold(queue->executor);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int errnum = pthread_create(&worker->thread, NULL, work, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int errnum = lx__thread_start(&worker->thread, work, worker);
     if (errnum != 0) {
         lx__executor_release(queue->executor);
         return errnum;

@@ -4,8 +4,9 @@
  * @brief The base class of transports: how ranges of bytes are read from the place where a dataset
  * is, by blocking calls on connections that each serve one thread.
  *
- * A transport makes one attempt for each read. The fetcher (fetcher.h) repeats failed attempts,
- * limits their number at a time, and knows about patience; see @ref lx__answer.
+ * A transport makes one attempt for each read. The request queue (request-queue.h)
+ * repeats failed attempts, limits their number at a time, and knows about patience; see @ref
+ * lx__answer.
  */
 #ifndef LX_REMOTE_TRANSPORT_H
 #define LX_REMOTE_TRANSPORT_H
@@ -43,8 +44,8 @@ typedef struct lx__connection {
 } lx__connection;
 
 typedef struct lx__transport_class {
-    const char *network;   /**< The scheme, for messages: "file", "s3". */
-    unsigned connections;  /**< The most connections that make sense by default. */
+    const char *network;  /**< The scheme, for messages: "file", "s3". */
+    unsigned connections; /**< The most connections that make sense by default. */
 
     /** Makes a connection, which one thread at a time uses. Need not communicate. */
     lx_status (*connect)(lx__transport *self, lx__connection **connection, lx_error *error);
@@ -65,7 +66,8 @@ typedef struct lx__transport_class {
     lx_status (*read)(lx__connection *connection, const char *name, uint64_t offset, size_t size,
                       uint8_t *data, lx__answer *answer, lx_error *error);
 
-    /** Makes all reads return within 50 ms with #LX_ERR_CANCELED, now and later. */
+    /** Makes all reads return within 50 ms with #LX_ERR_CANCELED, now and later, unless the system
+     * does not let them. */
     void (*interrupt)(lx__transport *self);
     /** Frees the transport, whose connections are all gone. */
     void (*close)(lx__transport *self);
