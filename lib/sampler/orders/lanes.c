@@ -65,8 +65,8 @@ static lx_status make_lanes(const struct lanes *self, struct lanes_scratch *scra
     size_t lanes = (size_t)self->lanes;
     if (scratch->lanes == NULL)
         scratch->lanes = lx__alloc_array(lanes, sizeof *scratch->lanes);
-    if (scratch->run == NULL)
-        scratch->run = lx__alloc_array(lanes, (size_t)run_length(self) * sizeof *scratch->run);
+    if (scratch->run == NULL) /* up to 1 GiB, which is not touched before a lane is read */
+        scratch->run = lx__alloc(lanes * (size_t)run_length(self) * sizeof *scratch->run);
     if (scratch->lanes == NULL || scratch->run == NULL)
         return lx__fail_memory(error, "the lanes of an order");
     return LX_OK;
