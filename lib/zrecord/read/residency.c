@@ -161,6 +161,14 @@ bool lx__dataset_wants_read_ahead(lx_dataset *dataset)
     return state == LX__UNKNOWN || state == LX__ON_DISK;
 }
 
+bool lx__dataset_is_remote(lx_dataset *dataset)
+{
+    lx__dataset_lock(dataset);
+    bool remote = dataset->snapshot->store->directory.provider != NULL;
+    pthread_mutex_unlock(&dataset->mutex);
+    return remote;
+}
+
 bool lx__dataset_read_ahead(lx_dataset *dataset, size_t field, const uint64_t *indices,
                             size_t count)
 {
