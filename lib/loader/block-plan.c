@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 
 #define WORD_BITS 64
 
@@ -35,6 +36,16 @@ bool lx__block_plan_open(lx__block_plan *plan, lx_order *order, lx__scratch *scr
     plan->ranks = world / plan->weight;
     plan->found = lx__alloc_array(word_count(plan), sizeof *plan->found);
     return plan->found != NULL;
+}
+
+void lx__block_plan_warn(const lx__block_plan *plan, const lx__batch_schedule *schedule)
+{
+    if (plan->ranks <= 1 || schedule->batch_size == 0)
+        return;
+    lx__log(LX_LOG_WARNING,
+            "each of %llu ranks fetches the same blocks of records: use an order of lanes whose "
+            "number is a multiple of world, %llu, so that each block is fetched once",
+            (unsigned long long)plan->ranks, (unsigned long long)schedule->shard.world);
 }
 
 void lx__block_plan_close(lx__block_plan *plan)

@@ -39,6 +39,9 @@ typedef struct lx__block_plan {
 bool lx__block_plan_open(lx__block_plan *plan, lx_order *order, lx__scratch *scratch,
                          const lx__batch_schedule *schedule);
 
+/** Logs a warning if several ranks fetch each block, which another number of lanes would avoid. */
+void lx__block_plan_warn(const lx__block_plan *plan, const lx__batch_schedule *schedule);
+
 /** Frees what the plan owns. A zeroed struct is allowed. */
 void lx__block_plan_close(lx__block_plan *plan);
 

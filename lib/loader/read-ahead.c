@@ -50,8 +50,9 @@ void lx__read_ahead_open(lx__read_ahead *self, const lx__layout *layout, lx_orde
         self->wanted[layout->positions[i]] = true;
     lx__batch_schedule_copy(schedule, &self->schedule);
     self->remote = lx__source_is_remote(layout->source, self->wanted);
-    if (lx__order_get_lanes(order) != 0)
-        (void)lx__block_plan_open(&self->plan, order, self->scratch, schedule);
+    if (lx__order_get_lanes(order) != 0 &&
+        lx__block_plan_open(&self->plan, order, self->scratch, schedule) && self->remote)
+        lx__block_plan_warn(&self->plan, schedule);
     self->faults = lx__process_major_faults();
     self->layout = layout;
 }
@@ -124,8 +125,8 @@ void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch
     atomic_store_explicit(&self->active, active, memory_order_release);
 }
 
-/** Requests the first @p count of the indices; returns their number unless all of them were found in
- * memory. */
+/** Requests the first @p count of the indices. Returns their number, or 0 if all of them were found
+ * in memory. */
 static uint64_t request(lx__read_ahead *self, size_t count)
 {
     if (!lx__source_read_ahead(self->layout->source, self->wanted, self->indices, count))

@@ -40,7 +40,7 @@ static inline uint64_t lx__inner_order_place(const lx__inner_order *inner, uint6
 lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch,
                               uint64_t *positions, size_t count, lx_error *error);
 
-/** Like lx__order_find_block(), for the part; @p scratch is the same as for lx__inner_order_map(). */
+/** Like lx__order_find_block(), for the part; @p scratch as for lx__inner_order_map(). */
 lx_status lx__inner_order_find_block(const lx__inner_order *inner, lx__scratch **scratch,
                                      uint64_t position, lx__index_block *block, lx_error *error);
 

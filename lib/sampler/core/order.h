@@ -26,9 +26,10 @@
  * orders. */
 #define LX__ORDER_BLOCK 1024
 
-/** A block: indices that an order reads near each other, and that should be fetched together. A
- * stripe of positions consists of lx__order_get_lanes() blocks, which take turns: the positions p of
- * a block have the same (p - begin) % lanes. Each position belongs to one stripe. */
+/** A block: neighboring indices that an order reads at nearby positions, so that they should be
+ * fetched together. Each position belongs to one stripe of positions, in which as many blocks as
+ * lx__order_get_lanes() take turns: the positions p of a block have the same (p - begin) % lanes.
+ */
 typedef struct lx__index_block {
     uint64_t first, count;  /**< The indices. */
     uint64_t begin, length; /**< The positions of the stripe. */

@@ -309,6 +309,41 @@ START_TEST(ends_where_no_rank_has_a_position)
 }
 END_TEST
 
+static void count_warnings(lx_log_level level, const char *message, void *user)
+{
+    ck_assert_int_eq(level, LX_LOG_WARNING);
+    ck_assert_ptr_nonnull(strstr(message, "each of 3 ranks"));
+    ck_assert_ptr_nonnull(strstr(message, "multiple of world, 12"));
+    ++*(int *)user;
+}
+
+START_TEST(warns_if_ranks_share_blocks)
+{
+    lx_error error = LX_ERROR_INIT;
+    int warnings = 0;
+    lx_set_log_hook(count_warnings, &warnings);
+    for (uint64_t lanes = 8; lanes <= 24; lanes += 4) { /* 12 and 24 are multiples */
+        lx_order *order = lanes_of(3000, lanes, 32);
+        lx_loader_options *options = make_options((struct setup){.batch_size = 4, .world = 12});
+        lx__batch_schedule schedule;
+        lx__scratch *scratch;
+        lx__block_plan plan = {.order = NULL};
+        unit_ok(lx__scratch_new(order, &scratch, &error));
+        unit_ok(lx__batch_schedule_init(&schedule, order, options, &error));
+        ck_assert(lx__block_plan_open(&plan, order, scratch, &schedule));
+        ck_assert_uint_eq(plan.ranks, lanes % 12 == 0 ? 1 : 3);
+        lx__block_plan_warn(&plan, &schedule);
+        lx__block_plan_close(&plan);
+        lx__batch_schedule_clear(&schedule);
+        lx_loader_options_free(options);
+        lx__scratch_free(scratch);
+        lx_order_unref(order);
+    }
+    lx_set_log_hook(NULL, NULL);
+    ck_assert_int_eq(warnings, 3);
+}
+END_TEST
+
 UNIT_MAIN("loader/block-plan", each_block_is_requested_once_by_the_rank_that_reads_it,
           orders_of_one_order_keep_its_blocks,
           a_stripe_is_requested_over_the_time_of_the_one_before,
@@ -316,4 +351,5 @@ UNIT_MAIN("loader/block-plan", each_block_is_requested_once_by_the_rank_that_rea
           requests_again_after_a_seek_and_after_an_outage,
           blocks_that_ranks_share_are_requested_whole_if_records_are_small,
           long_blocks_are_requested_in_parts, values_on_this_machine_are_requested_one_by_one,
-          threads_request_each_block_once, ends_where_no_rank_has_a_position)
+          threads_request_each_block_once, ends_where_no_rank_has_a_position,
+          warns_if_ranks_share_blocks)
