@@ -190,6 +190,30 @@ START_TEST(no_policy_takes_it_for_damage)
 }
 END_TEST
 
+/** Fails once for the batch at position 32. */
+static lx_status fail_once(lx_batch *batch, void *user, lx_error *error)
+{
+    atomic_int *left = user;
+    bool fails = lx_batch_get_position(batch) == 32 && atomic_fetch_sub(left, 1) > 0;
+    uint8_t *image = (uint8_t *)lx_batch_find_column(batch, "image")->data;
+    *image ^= 1;
+    return fails ? lx_fail(error, LX_ERR_IO, "the device is busy") : LX_OK;
+}
+
+START_TEST(a_transform_gets_the_batch_as_it_was)
+{
+    for (uint32_t threads = 0; threads < 3; threads++) {
+        struct outage outage = {.lost = RECORDS, .damaged = RECORDS};
+        atomic_int left = 0;
+        struct setup setup = {
+            .batch_size = 16, .threads = threads, .transform = fail_once, .user = &left};
+        uint64_t right = read_through(open_outage(&outage, setup, 16 << 10), 0);
+        left = 2;
+        ck_assert_uint_eq(read_through(open_outage(&outage, setup, 16 << 10), 2), right);
+    }
+}
+END_TEST
+
 START_TEST(waits_no_longer_than_asked_for_batches_to_drop)
 {
     lx_error error = LX_ERROR_INIT;
@@ -216,4 +240,5 @@ END_TEST
 UNIT_MAIN("loader/io-errors", the_next_call_reads_the_same_batch,
           batches_that_the_order_forms_stay_the_same, batches_that_failed_in_advance_are_read_again,
           a_state_saved_after_a_failure_begins_with_the_batch, a_seek_leaves_the_batch_out,
-          no_policy_takes_it_for_damage, waits_no_longer_than_asked_for_batches_to_drop)
+          no_policy_takes_it_for_damage, a_transform_gets_the_batch_as_it_was,
+          waits_no_longer_than_asked_for_batches_to_drop)
