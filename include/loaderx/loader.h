@@ -123,8 +123,12 @@ LX_API void lx_loader_close(lx_loader *loader);
 /**
  * Returns the next batch.
  *
- * If a record cannot be read or the transform fails, the call fails instead of returning that
- * batch, and the position moves past that batch: the next call continues with the following batch.
+ * If a record is damaged or the transform fails, the call fails instead of returning the batch, and
+ * the position moves past the batch: the next call continues with the following batch. A failure
+ * with #LX_ERR_IO is not the batch's fault, because the disk or the network was not available: the
+ * position stays before the batch, and the next call reads it again. No policy for damaged records
+ * applies to it. To leave out a batch that cannot be read, seek past it.
+ *
  * If several records of a batch cannot be read, the error reports the same record regardless of the
  * number of threads.
  *
@@ -141,6 +145,8 @@ LX_API void lx_loader_close(lx_loader *loader);
  *                          because each of them has fewer batches than there are ranks.
  * @retval LX_ERR_CORRUPT   A record is damaged; or, with #LX_DAMAGE_SKIP, all records of an epoch
  *                          are damaged.
+ * @retval LX_ERR_IO        The source or the transform could not read something. The position has
+ *                          not changed.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_STATE     The executor was closed.
  * @retval LX_ERR_NOMEM     Out of memory.
@@ -282,7 +288,7 @@ typedef struct lx_loader_stats {
     uint64_t batches;      /**< The number of batches that were returned. */
     uint64_t records;      /**< The number of records in those batches. */
     uint64_t bytes;        /**< The size of all columns in those batches, in bytes. */
-    uint64_t failures;     /**< The number of batches that failed. */
+    uint64_t failures;     /**< The number of calls that failed instead of returning a batch. */
     uint64_t wait_ns;      /**< The time that calls spent waiting for a batch, in nanoseconds. */
     uint64_t fill_ns;      /**< The time spent filling batches, in nanoseconds, summed over
                                 threads. */

@@ -205,7 +205,8 @@ LX_API lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t s
  *
  * Choose a @p block that is efficient to read, for example as many records as there are in 1 MiB,
  * but keep @p lanes * @p block records small enough for the memory or cache that holds the blocks
- * in use.
+ * in use. A loader over a dataset on another machine needs room for twice as many, because it
+ * fetches the blocks that follow in the meantime.
  *
  * A reader of the order keeps 32 bytes for each lane, and 4 bytes for each index of a block of up
  * to 256 indices; for longer blocks, 256 bytes for each lane. Seeking to any position takes

@@ -31,6 +31,8 @@ struct lx_loader {
                                     batch; its name is NULL if no batch was returned. */
     pthread_t consumer_thread; /**< The thread that got this batch. */
     lx__batch_schedule schedule; /**< Ahead of @ref position by the batches in the pipeline. */
+    bool stays; /**< The batch at @ref position could not be read, so the next call begins there
+                     anew. */
 
     /* Written with the lock held, read by any thread. */
     _Atomic uint64_t position; /**< End of the last batch delivered. */

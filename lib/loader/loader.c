@@ -89,6 +89,7 @@ static void seek(lx_loader *loader, uint64_t position)
     lx__pipeline_drop(&loader->pipeline);
     lx__batch_schedule_seek(&loader->schedule, position);
     lx__read_ahead_move(&loader->read_ahead);
+    loader->stays = false;
     atomic_store_explicit(&loader->position, position, memory_order_relaxed);
     atomic_store_explicit(&loader->prefetched, 0, memory_order_relaxed);
 }
@@ -352,10 +353,22 @@ static void trace_return(lx_loader *loader, const lx_batch *batch)
                                   .is_consumer = true};
 }
 
+/** After a batch could not be read, begins with it anew. Batches that were prepared in the meantime
+ * are dropped, because they may have failed for the same reason, which may be over. */
+static lx_status begin_anew(lx_loader *loader, uint64_t deadline, lx_error *error)
+{
+    lx_status status = lx__pipeline_drop_by(&loader->pipeline, deadline, error);
+    if (status == LX_OK)
+        seek(loader, atomic_load_explicit(&loader->position, memory_order_relaxed));
+    return status;
+}
+
 static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
 {
     uint64_t end;
     lx_status status = lx__pipeline_check(&loader->pipeline, error);
+    if (status == LX_OK && loader->stays)
+        status = begin_anew(loader, deadline, error);
     if (status == LX_OK)
         status = fill_pipeline(loader, error);
     if (status == LX_END)
@@ -373,12 +386,14 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
     if (status == LX_ERR_CANCELED) /* canceled during the search: the batch does not count as
                                       returned */
         return status;
-    atomic_store_explicit(&loader->position, end, memory_order_relaxed);
+    loader->stays = status == LX_ERR_IO;
+    if (!loader->stays)
+        atomic_store_explicit(&loader->position, end, memory_order_relaxed);
     if (status == LX_OK)
         count_batch(loader, *batch);
     else
         atomic_fetch_add_explicit(&loader->failures, 1, memory_order_relaxed);
-    if (!loader->pipeline.on_caller)
+    if (!loader->pipeline.on_caller && !loader->stays)
         (void)fill_pipeline(loader, NULL); /* if this fails, the next call tries again and reports
                                               the failure */
     return status;
@@ -423,7 +438,8 @@ static bool is_at_end(lx_loader *loader)
 {
     uint64_t before = loader->schedule.position;
     lx__batch_slice slice;
-    if (loader->pipeline.count != 0 || lx__batch_schedule_at_start(&loader->schedule))
+    if (loader->stays || loader->pipeline.count != 0 ||
+        lx__batch_schedule_at_start(&loader->schedule))
         return false;
     if (lx__batch_schedule_next(&loader->schedule, &slice, NULL) != LX_END) {
         loader->schedule.position = before;

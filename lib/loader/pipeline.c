@@ -336,12 +336,17 @@ void lx__pipeline_trace(lx__pipeline *pipeline)
     lx__tracer_count(&pipeline->tracer, ready, pipeline->count - ready);
 }
 
+static lx_status fail_canceled(lx_error *error)
+{
+    return lx_fail(error, LX_ERR_CANCELED, "the loader was canceled");
+}
+
 lx_status lx__pipeline_check(lx__pipeline *pipeline, lx_error *error)
 {
     pthread_mutex_lock(&pipeline->mutex);
     bool canceled = pipeline->canceled;
     pthread_mutex_unlock(&pipeline->mutex);
-    return canceled ? lx_fail(error, LX_ERR_CANCELED, "the loader was canceled") : LX_OK;
+    return canceled ? fail_canceled(error) : LX_OK;
 }
 
 lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch **batch,
@@ -358,7 +363,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
     }
     lx_status status = wait_for(pipeline, job, deadline, true);
     if (status == LX_ERR_CANCELED)
-        return lx_fail(error, status, "the loader was canceled");
+        return fail_canceled(error);
     if (status != LX_OK)
         return status;
     *end = job->end;
@@ -373,7 +378,8 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
     return status;
 }
 
-void lx__pipeline_drop(lx__pipeline *pipeline)
+/** Drops all jobs, or those that are done when wait_for() fails. */
+static lx_status drop(lx__pipeline *pipeline, uint64_t deadline, bool heed_cancel)
 {
     /* In a child of fork(), no thread works on the jobs. */
     bool threads = !pipeline->on_caller && lx__executor_check(pipeline->executor, NULL) == LX_OK;
@@ -382,12 +388,25 @@ void lx__pipeline_drop(lx__pipeline *pipeline)
                             &pipeline->jobs[(pipeline->first + i) % pipeline->depth].task);
     while (pipeline->count != 0) {
         lx__job *job = oldest(pipeline);
-        if (threads)
-            (void)wait_for(pipeline, job, LX__NEVER, false);
+        lx_status status = threads ? wait_for(pipeline, job, deadline, heed_cancel) : LX_OK;
+        if (status != LX_OK)
+            return status;
         release_job(job); /* if the job did not start, or its thread is gone in the child */
         lx_batch_unref(job->batch);
         remove_oldest(pipeline);
     }
+    return LX_OK;
+}
+
+void lx__pipeline_drop(lx__pipeline *pipeline)
+{
+    (void)drop(pipeline, LX__NEVER, false);
+}
+
+lx_status lx__pipeline_drop_by(lx__pipeline *pipeline, uint64_t deadline, lx_error *error)
+{
+    lx_status status = drop(pipeline, deadline, true);
+    return status == LX_ERR_CANCELED ? fail_canceled(error) : status;
 }
 
 void lx__pipeline_cancel(lx__pipeline *pipeline)

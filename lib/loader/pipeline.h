@@ -113,6 +113,13 @@ lx_status lx__pipeline_check(lx__pipeline *pipeline, lx_error *error);
 /** Drops all jobs; waits for those that are running. */
 void lx__pipeline_drop(lx__pipeline *pipeline);
 
+/**
+ * Drops all jobs as lx__pipeline_drop() does, but waits only until @p deadline.
+ * @retval LX_ERR_TIMEOUT   Jobs that are not done stay in the pipeline.
+ * @retval LX_ERR_CANCELED  lx__pipeline_cancel() was called; same.
+ */
+lx_status lx__pipeline_drop_by(lx__pipeline *pipeline, uint64_t deadline, lx_error *error);
+
 /** Makes every current and future wait return LX_ERR_CANCELED. Thread-safe. */
 void lx__pipeline_cancel(lx__pipeline *pipeline);
 

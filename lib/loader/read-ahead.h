@@ -6,6 +6,9 @@
  * An order is known in advance, so the values of many batches can be requested from the system
  * before the first of them is copied, which keeps the disk busy. The threads that fill batches do
  * this in between: see lx__read_ahead_step(). While values are in memory, nothing is done.
+ *
+ * If the values come from another machine, and the order reads its indices in blocks, whole blocks
+ * are requested, because each request costs time or money there: see block-plan.h.
  */
 #ifndef LX_LOADER_READ_AHEAD_H
 #define LX_LOADER_READ_AHEAD_H
@@ -14,18 +17,21 @@
 
 #include "loader/batch-schedule.h"
 #include "loader/batch.h"
+#include "loader/block-plan.h"
 #include "sampler/core/order.h"
 
 typedef struct lx__read_ahead {
     const lx__layout *layout; /**< Borrowed from the batch pool. NULL: the source does not read from
                                    a disk, or out of memory, so nothing is read ahead. */
     bool *wanted;             /**< Whether each column of the source is read. */
-    atomic_bool active;       /**< Values may be on disk. */
+    bool remote;              /**< Values come from another machine. */
+    atomic_bool active;       /**< Values may be on disk, or come from another machine. */
     /** @name Set by the loader: positions in the order */
     /** @{ */
     _Atomic uint64_t first;   /**< Earlier batches were delivered. */
     _Atomic uint64_t last;    /**< Up to here, values are to be requested. */
     _Atomic uint64_t run_end; /**< See lx__batch_schedule. */
+    atomic_bool by_block;     /**< Whole blocks are to be requested. */
     atomic_bool moved;        /**< The loader has moved to another position. */
     /** @} */
     /** @name Used by the loader, which holds its lock */
@@ -42,7 +48,8 @@ typedef struct lx__read_ahead {
     lx__batch_schedule schedule; /**< Where to continue. */
     lx_order *order;             /**< Borrowed. */
     lx__scratch *scratch;
-    uint64_t *indices; /**< Room for the records of a batch. */
+    lx__block_plan plan;
+    uint64_t *indices; /**< Room for the records of a batch, and for those of a block. */
 } lx__read_ahead;
 
 /** Initializes a zeroed object for batches of @p layout. All pointers are borrowed and must outlive

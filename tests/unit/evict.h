@@ -26,7 +26,7 @@ static inline int evict_one(const char *path, const struct stat *about, int type
     bool is_read = ending != NULL && strcmp(ending, ".json") != 0;
     if (type != FTW_F || about->st_size == 0 || !is_read)
         return 0; /* also LOG, which is read once */
-    lx__file file = {open(path, O_RDONLY | O_CLOEXEC), NULL, NULL};
+    lx__file file = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
     if (fsync(file.fd) != 0 || posix_fadvise(file.fd, 0, 0, POSIX_FADV_DONTNEED) != 0 ||
         !lx__file_is_absent(&file, 0))
         evict_left++;

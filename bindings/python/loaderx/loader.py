@@ -252,7 +252,9 @@ class Loader:
         ``stats()['damaged']`` counts the damaged records. Text or JSON that is invalid although its
         checksum is valid is returned as stored; only `Dataset.verify` and `Dataset.probe` find it.
         If the dataset itself was opened with ``on_damage='zeros'``, it reports no damage to the
-        loader.
+        loader. A disk or a network that does not answer is not damage: ``next()`` raises OSError
+        whatever this argument is, and the following call, or a loader that loads a state saved now,
+        reads the same batch again.
     missing : {'raise', 'zeros', 'mask'}, number, array or dict
         What to do with missing values, which only datasets have. 'raise': the loader is not created
         if a record of the source has no value in a field that the loader reads; ValueError names
@@ -595,17 +597,17 @@ class Loader:
             A dict of numbers; its `summary` describes them in words. ``batches``: the number of
             batches returned. ``records`` and ``bytes``: the numbers of records and bytes in these
             batches and in batches whose transform raised an exception. ``failures``: the number of
-            batches that failed. ``time_ns``: the time from the first call of ``next()`` to the end
-            of the last, in each pass. ``wait_ns``: the part of that time during which ``next()``
-            waited for batches, including the time in which the caller prepared them itself.
-            ``fill_ns`` and ``transform_ns``: the time spent filling and transforming batches,
-            summed over all threads. ``map_ns``: the part of ``fill_ns`` in which columns were
-            computed from others, as `loaderx.images` does when it decodes images. ``blocks``: the
-            number of memory blocks created. ``block_bytes``: the number of bytes mapped now.
-            ``prefetched``: the number of batches that are ready or in preparation now. ``damaged``:
-            the number of damaged records that were skipped or read as zeros. ``read_ahead``: the
-            number of records in batches that were not in memory and were therefore requested from
-            the disk before they were copied.
+            calls that failed instead of returning a batch. ``time_ns``: the time from the first
+            call of ``next()`` to the end of the last, in each pass. ``wait_ns``: the part of that
+            time during which ``next()`` waited for batches, including the time in which the caller
+            prepared them itself. ``fill_ns`` and ``transform_ns``: the time spent filling and
+            transforming batches, summed over all threads. ``map_ns``: the part of ``fill_ns`` in
+            which columns were computed from others, as `loaderx.images` does when it decodes
+            images. ``blocks``: the number of memory blocks created. ``block_bytes``: the number of
+            bytes mapped now. ``prefetched``: the number of batches that are ready or in preparation
+            now. ``damaged``: the number of damaged records that were skipped or read as zeros.
+            ``read_ahead``: the number of records in batches that were not in memory and were
+            therefore requested from the disk before they were copied.
             For ``.npy`` and token files, only page faults of the process tell, so after a page
             fault elsewhere, the number includes records that were in memory; the `summary` blames
             the disk only if copying was slower than from memory.

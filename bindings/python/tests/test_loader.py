@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import pickle
+import resource
 import threading
 import time
 
@@ -576,6 +577,32 @@ def test_damage_fails_only_its_batch(tmp_path):
     assert good == 4 and len(bad) == 1
     assert bad[0].field == 'x' and bad[0].record is not None and 'chunk' in bad[0].path
     assert loader.stats()['failures'] == 1
+
+
+@pytest.mark.parametrize('saved', [False, True])
+@pytest.mark.parametrize('on_damage', ['raise', 'skip', 'zeros'])
+def test_after_a_failed_read_the_same_batch_comes(tmp_path, saved, on_damage):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('uint8', (100,))}) as writer:
+        writer.extend(x=np.arange(50, dtype=np.uint8).repeat(100).reshape(50, 100))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with lx.Loader(lx.open(tmp_path / 'd', access='pread'), batch_size=10, threads=2,
+                   on_damage=on_damage) as loader:
+        batches = iter(loader)
+        for _ in range(3):
+            lowest = os.dup(0)
+            os.close(lowest)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, limits[1]))
+            try:
+                with pytest.raises(OSError, match='open'):
+                    next(batches)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+            assert loader.tell() == 0
+        assert loader.stats()['failures'] == 3
+        if saved:
+            loader.load_state_dict(loader.state_dict())
+            batches = iter(loader)
+        assert [batch['x'][0, 0] for batch in batches] == [0, 10, 20, 30, 40]
 
 
 def test_bytes_after_a_short_value_are_damage(tmp_path):

@@ -214,6 +214,21 @@ bool lx__source_wants_read_ahead(const lx_source *source, const bool *wanted)
     return on_disk;
 }
 
+static lx_status find_remote(void *user, const lx__dataset_use *use, lx_error *error)
+{
+    bool *remote = user;
+    (void)error;
+    *remote = *remote || (use->dataset != NULL && lx__dataset_is_remote(use->dataset));
+    return LX_OK;
+}
+
+bool lx__source_is_remote(const lx_source *source, const bool *wanted)
+{
+    bool remote = false;
+    (void)lx__source_visit_datasets(source, wanted, find_remote, &remote, NULL);
+    return remote;
+}
+
 bool lx__source_read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices,
                            size_t count)
 {

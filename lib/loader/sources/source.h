@@ -144,6 +144,9 @@ const char *lx__source_locate(const lx_source *source, size_t column, uint64_t *
  * useful. */
 bool lx__source_wants_read_ahead(const lx_source *source, const bool *wanted);
 
+/** Whether values of a source come from another machine. */
+bool lx__source_is_remote(const lx_source *source, const bool *wanted);
+
 /** Asks the system for values that will be read soon; see the function of the class. */
 bool lx__source_read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices,
                            size_t count);

@@ -24,6 +24,12 @@ void lx__inner_order_init(lx__inner_order *inner, lx_order *order, lx_order *in)
     inner->epochs = order->length != 0 ? LX__POSITION_END / order->length : 0;
 }
 
+void lx__inner_order_keep_blocks(const lx__inner_order *inner, lx_order *in)
+{
+    in->lanes = inner->order->lanes;
+    in->window = inner->order->window;
+}
+
 void lx__inner_order_clear(lx__inner_order *inner)
 {
     lx_order_unref(inner->order);
@@ -35,6 +41,14 @@ lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratc
 {
     lx_status status = *scratch == NULL ? lx__scratch_new(inner->order, scratch, error) : LX_OK;
     return status == LX_OK ? lx__order_map(inner->order, *scratch, positions, count, error)
+                           : status;
+}
+
+lx_status lx__inner_order_find_block(const lx__inner_order *inner, lx__scratch **scratch,
+                                     uint64_t position, lx__index_block *block, lx_error *error)
+{
+    lx_status status = *scratch == NULL ? lx__scratch_new(inner->order, scratch, error) : LX_OK;
+    return status == LX_OK ? lx__order_find_block(inner->order, *scratch, position, block, error)
                            : status;
 }
 

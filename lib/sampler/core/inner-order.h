@@ -18,6 +18,9 @@ typedef struct lx__inner_order {
  * @p in. */
 void lx__inner_order_init(lx__inner_order *inner, lx_order *order, lx_order *in);
 
+/** Makes @p in have the blocks of its only part; its class has a find_block function. */
+void lx__inner_order_keep_blocks(const lx__inner_order *inner, lx_order *in);
+
 /** Drops the reference. A zeroed struct is allowed. */
 void lx__inner_order_clear(lx__inner_order *inner);
 
@@ -36,6 +39,10 @@ static inline uint64_t lx__inner_order_place(const lx__inner_order *inner, uint6
  */
 lx_status lx__inner_order_map(const lx__inner_order *inner, lx__scratch **scratch,
                               uint64_t *positions, size_t count, lx_error *error);
+
+/** Like lx__order_find_block(), for the part; @p scratch as for lx__inner_order_map(). */
+lx_status lx__inner_order_find_block(const lx__inner_order *inner, lx__scratch **scratch,
+                                     uint64_t position, lx__index_block *block, lx_error *error);
 
 /** Frees a part's scratch buffer, to which @p scratch points: for a class with one part. */
 void lx__inner_order_clear_scratch(void *scratch);

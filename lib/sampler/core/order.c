@@ -65,6 +65,23 @@ uint64_t lx__order_get_bound(const lx_order *order)
     return order->bound;
 }
 
+uint64_t lx__order_get_lanes(const lx_order *order)
+{
+    return order->lanes;
+}
+
+uint64_t lx__order_get_window(const lx_order *order)
+{
+    return order->window;
+}
+
+lx_status lx__order_find_block(const lx_order *order, lx__scratch *scratch, uint64_t position,
+                               lx__index_block *block, lx_error *error)
+{
+    assert(order->lanes != 0 && order->length != 0 && scratch->order == order);
+    return order->class->find_block(order, scratch->memory, position, block, error);
+}
+
 lx_status lx__scratch_new(lx_order *order, lx__scratch **scratch, lx_error *error)
 {
     *scratch = lx__alloc_array(1, sizeof **scratch + order->class->scratch_size);

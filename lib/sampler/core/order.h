@@ -26,6 +26,15 @@
  * orders. */
 #define LX__ORDER_BLOCK 1024
 
+/** A block: neighboring indices that an order reads at nearby positions, so that they should be
+ * fetched together. Each position belongs to one stripe of positions, in which as many blocks as
+ * lx__order_get_lanes() take turns: the positions p of a block have the same (p - begin) % lanes.
+ */
+typedef struct lx__index_block {
+    uint64_t first, count;  /**< The indices. */
+    uint64_t begin, length; /**< The positions of the stripe. */
+} lx__index_block;
+
 /** The functions of one kind of order. */
 typedef struct lx__order_class {
     const char *kind; /**< Name of the kind in saved states. */
@@ -42,6 +51,10 @@ typedef struct lx__order_class {
      * should be fast for ascending positions. The order's length is 1 or more. */
     lx_status (*read)(const lx_order *order, void *scratch, uint64_t *positions, size_t count,
                       lx_error *error);
+
+    /** Finds the block that is read at a position; NULL if the order never has blocks. */
+    lx_status (*find_block)(const lx_order *order, void *scratch, uint64_t position,
+                            lx__index_block *block, lx_error *error);
 
     /** Adds members to @p object that distinguish this order from others of its kind and length.
      * Returns 0, or -1 when out of memory. */
@@ -61,6 +74,8 @@ struct lx_order {
     unsigned depth;  /**< Number of levels of nested orders, including this order. */
     size_t size;     /**< Number of orders within this order, including itself. */
     size_t sets;     /**< Number of a mixture's sets; 0: not a mixture. */
+    uint64_t lanes;  /**< Number of blocks in a stripe; 0: the order does not read blocks. */
+    uint64_t window; /**< Maximum number of positions in a stripe. */
     /** Where the order's batches begin, see batch-bounds.h; NULL: not cut into batches. */
     struct lx__epoch_tables *batch_bounds;
     uint64_t batch_rows; /**< Maximum number of samples in a batch; 0: not cut into batches. */
@@ -147,6 +162,21 @@ LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uin
  */
 lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *positions,
                         size_t count, lx_error *error);
+
+/** Returns the number of blocks in a stripe of the order; 0 if it does not read its indices in
+ * blocks. */
+LX_API uint64_t lx__order_get_lanes(const lx_order *order);
+
+/** Returns the maximum number of positions in a stripe of the order; 0 if it has none. */
+LX_API uint64_t lx__order_get_window(const lx_order *order);
+
+/**
+ * Finds the block that an order with blocks reads at @p position, which is below #LX__POSITION_END.
+ *
+ * @retval LX_ERR_NOMEM  Out of memory for the scratch buffer.
+ */
+LX_API lx_status lx__order_find_block(const lx_order *order, lx__scratch *scratch,
+                                      uint64_t position, lx__index_block *block, lx_error *error);
 
 /** Returns the upper limit of the order's indices, exclusive. */
 LX_API uint64_t lx__order_get_bound(const lx_order *order);

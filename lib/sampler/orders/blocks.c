@@ -95,6 +95,22 @@ static lx_status blocks_read(const lx_order *order, void *memory, uint64_t *posi
     return lx__order_read_pieces(order, memory, positions, count, read_block, error);
 }
 
+static lx_status blocks_find_block(const lx_order *order, void *memory, uint64_t position,
+                                   lx__index_block *block, lx_error *error)
+{
+    const struct blocks *self = (const struct blocks *)order;
+    uint64_t epoch = position / order->length, start = epoch * order->length;
+    lx_status status = enter_epoch(self, memory, epoch, error);
+    if (status != LX_OK)
+        return status;
+    struct slot slot = find_slot(self, memory, position - start);
+    block->first = slot.block * self->block;
+    block->count = slot.length;
+    block->begin = start + slot.begin;
+    block->length = slot.length;
+    return LX_OK;
+}
+
 static void blocks_clear(void *memory)
 {
     struct blocks_scratch *scratch = memory;
@@ -115,6 +131,7 @@ static const lx__order_class blocks_class = {.kind = "blocks",
                                              .scratch_size = sizeof(struct blocks_scratch),
                                              .clear_scratch = blocks_clear,
                                              .read = blocks_read,
+                                             .find_block = blocks_find_block,
                                              .describe = blocks_describe};
 
 lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed, lx_order **order,
@@ -140,6 +157,8 @@ lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed, lx
     self->seed = seed;
     self->count = count;
     self->last = block - (whole - length);
+    self->order.lanes = 1;
+    self->order.window = block < length ? block : length;
     lx__key(seed, 0, LX__STREAM_BLOCKS, 1, &self->blocks_seed);
     return LX_OK;
 }

@@ -31,6 +31,13 @@ static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *p
     return lx__inner_order_map(&self->part, scratch, positions, count, error);
 }
 
+static lx_status budgeted_find_block(const lx_order *order, void *scratch, uint64_t position,
+                                     lx__index_block *block, lx_error *error)
+{
+    return lx__inner_order_find_block(&((const struct budgeted *)order)->part, scratch, position,
+                                      block, error);
+}
+
 /* ---- cutting an epoch into batches */
 
 /** The batch in progress. */
@@ -151,6 +158,7 @@ static const lx__order_class budgeted_class = {.kind = "budgeted",
                                                .scratch_size = sizeof(lx__scratch *),
                                                .clear_scratch = lx__inner_order_clear_scratch,
                                                .read = budgeted_read,
+                                               .find_block = budgeted_find_block,
                                                .describe = budgeted_describe,
                                                .dispose = budgeted_dispose};
 
@@ -260,6 +268,7 @@ lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t 
     self->crc = range.crc;
     self->order.batch_rows = most_rows(self, range.least);
     lx__inner_order_init(&self->part, part, *order);
+    lx__inner_order_keep_blocks(&self->part, *order);
     status = lx__epoch_tables_new(cut_epoch, lx__batch_bounds_size(part->length), NULL,
                                   &self->order.batch_bounds, error);
     if (status == LX_OK)

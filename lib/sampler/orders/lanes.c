@@ -27,6 +27,13 @@ struct lanes {
     uint64_t longer_seed, shorter_seed, rows_seed, cut_key;
 };
 
+/** The blocks that the lanes read at the same time. */
+struct row {
+    uint64_t block;     /* the current block, before each lane adds its own number to it; if it
+                           equals lanes.rows, the short block */
+    uint64_t shift_key; /* of the numbers that the lanes add */
+};
+
 /** The indices that a lane continues with. */
 struct lane {
     uint64_t stamp; /* of the run; 0: none yet */
@@ -42,11 +49,9 @@ struct lanes_scratch {
     struct lane *lanes;
     uint32_t *run; /* run[i * lanes + lane]: index i of a lane's run, relative to the block */
     lx__permutation longer, shorter, rows, within;
-    uint64_t stamp;      /* of the current run; 0: none */
-    uint64_t row;        /* the current block, before each lane adds its own number to it; if it
-                            equals lanes.rows, the short block */
+    uint64_t stamp; /* of the current run; 0: none */
+    struct row row;
     uint64_t begin, end; /* of the current run, in the block; a short block may end earlier */
-    uint64_t shift_key;  /* of the numbers that the lanes add */
 };
 
 static uint64_t run_length(const struct lanes *self)
@@ -54,23 +59,38 @@ static uint64_t run_length(const struct lanes *self)
     return self->block > TABLE_LENGTH ? RUN_LENGTH : self->block;
 }
 
-static lx_status make_scratch(const struct lanes *self, struct lanes_scratch *scratch,
-                              lx_error *error)
+static lx_status make_lanes(const struct lanes *self, struct lanes_scratch *scratch,
+                            lx_error *error)
 {
-    lx_status status = LX_OK;
     size_t lanes = (size_t)self->lanes;
     if (scratch->lanes == NULL)
         scratch->lanes = lx__alloc_array(lanes, sizeof *scratch->lanes);
-    if (scratch->run == NULL)
-        scratch->run = lx__alloc_array(lanes, (size_t)run_length(self) * sizeof *scratch->run);
+    if (scratch->run == NULL) /* up to 1 GiB, which is not touched before a lane is read */
+        scratch->run = lx__alloc(lanes * (size_t)run_length(self) * sizeof *scratch->run);
     if (scratch->lanes == NULL || scratch->run == NULL)
         return lx__fail_memory(error, "the lanes of an order");
+    return LX_OK;
+}
+
+/** Enters a row of blocks in an epoch, and the segments of the lanes. */
+static lx_status enter_row(const struct lanes *self, struct lanes_scratch *scratch, uint64_t epoch,
+                           uint64_t number, struct row *row, lx_error *error)
+{
+    lx_status status = LX_OK;
     if (self->longer != 0)
         status = lx__permutation_set(&scratch->longer, self->longer, self->longer_seed, 0,
                                      LX__FISHER_YATES_LENGTH, error);
     if (status == LX_OK)
         status = lx__permutation_set(&scratch->shorter, self->lanes - self->longer,
                                      self->shorter_seed, 0, LX__FISHER_YATES_LENGTH, error);
+    row->block = number;
+    if (status == LX_OK && number < self->rows) {
+        status = lx__permutation_set(&scratch->rows, self->rows, self->rows_seed, epoch,
+                                     LX__FISHER_YATES_LENGTH, error);
+        if (status == LX_OK)
+            lx__permutation_map(&scratch->rows, &row->block, 1);
+    }
+    lx__key(self->seed, epoch, LX__STREAM_ROWS, 1, &row->shift_key);
     return status;
 }
 
@@ -78,7 +98,7 @@ static lx_status make_scratch(const struct lanes *self, struct lanes_scratch *sc
 static lx_status enter_run(const struct lanes *self, struct lanes_scratch *scratch, uint64_t epoch,
                            uint64_t number, lx_error *error)
 {
-    uint64_t row = number / self->block, within = number % self->block;
+    uint64_t within = number % self->block;
     uint64_t length = run_length(self), begin = within - within % length;
     uint64_t first = number - (within - begin);
     /* The position of the first lane's first index in the run, counted from 1. */
@@ -86,17 +106,11 @@ static lx_status enter_run(const struct lanes *self, struct lanes_scratch *scrat
     if (scratch->stamp == stamp)
         return LX_OK;
     scratch->stamp = 0;
-    lx_status status = make_scratch(self, scratch, error);
-    if (status == LX_OK && row < self->rows) {
-        status = lx__permutation_set(&scratch->rows, self->rows, self->rows_seed, epoch,
-                                     LX__FISHER_YATES_LENGTH, error);
-        if (status == LX_OK)
-            lx__permutation_map(&scratch->rows, &row, 1);
-    }
+    lx_status status = make_lanes(self, scratch, error);
+    if (status == LX_OK)
+        status = enter_row(self, scratch, epoch, number / self->block, &scratch->row, error);
     if (status != LX_OK)
         return status;
-    lx__key(self->seed, epoch, LX__STREAM_ROWS, 1, &scratch->shift_key);
-    scratch->row = row;
     scratch->begin = begin;
     scratch->end = begin + length < self->block ? begin + length : self->block;
     scratch->stamp = stamp;
@@ -117,30 +131,40 @@ static uint64_t segment_of(const struct lanes *self, const struct lanes_scratch 
     return (lane * self->lanes + self->phase) / (self->lanes - self->longer);
 }
 
+/** Finds out where the segment of a lane begins, and where it is cut. */
+static void find_segment(const struct lanes *self, const struct lanes_scratch *scratch,
+                         uint64_t lane, struct lane *here)
+{
+    uint64_t seed, segment = segment_of(self, scratch, lane);
+    here->segment = segment * self->segment + (segment * self->longer + self->phase) / self->lanes;
+    lx__philox_draws(self->cut_key, lane, 1, &seed);
+    here->cut = lx__draw_below(seed, self->rows + 1);
+}
+
+/** Finds the first index of a lane's block, and returns the length of the block. */
+static uint64_t find_block(const struct lanes *self, const struct row *row, uint64_t lane,
+                           const struct lane *here, uint64_t *first)
+{
+    uint64_t seed, rest = self->segment - self->rows * self->block + (lane < self->longer);
+    if (row->block == self->rows) {
+        *first = here->segment + here->cut * self->block;
+        return rest;
+    }
+    lx__philox_draws(row->shift_key, lane, 1, &seed);
+    uint64_t block = lx__add_mod(row->block, lx__draw_below(seed, self->rows), self->rows);
+    *first = here->segment + block * self->block + (block >= here->cut ? rest : 0);
+    return self->block;
+}
+
 /** Fills the current run of a lane. */
 static lx_status fill(const struct lanes *self, struct lanes_scratch *scratch, uint64_t epoch,
                       uint64_t lane, lx_error *error)
 {
-    uint64_t values[TABLE_LENGTH], seed;
-    uint64_t row = scratch->row, length = self->block;
+    uint64_t values[TABLE_LENGTH], seed, first;
     struct lane *here = &scratch->lanes[lane];
-    if (here->stamp == 0) {
-        uint64_t segment = segment_of(self, scratch, lane);
-        here->segment = segment * self->segment +
-                        (segment * self->longer + self->phase) / self->lanes;
-        lx__philox_draws(self->cut_key, lane, 1, &seed);
-        here->cut = lx__draw_below(seed, self->rows + 1);
-    }
-    uint64_t rest = self->segment - self->rows * self->block + (lane < self->longer);
-    uint64_t first = here->segment;
-    if (row < self->rows) {
-        lx__philox_draws(scratch->shift_key, lane, 1, &seed);
-        row = lx__add_mod(row, lx__draw_below(seed, self->rows), self->rows);
-        first += row * self->block + (row >= here->cut ? rest : 0);
-    } else {
-        length = rest;
-        first += here->cut * self->block;
-    }
+    if (here->stamp == 0)
+        find_segment(self, scratch, lane, here);
+    uint64_t length = find_block(self, &scratch->row, lane, here, &first);
     lx__key(self->seed, first, LX__STREAM_LANE_BLOCK, 1, &seed);
     lx_status status = lx__permutation_set(&scratch->within, length, seed, epoch, TABLE_LENGTH,
                                            error);
@@ -189,6 +213,25 @@ static lx_status lanes_read(const lx_order *order, void *memory, uint64_t *posit
     return lx__order_read_pieces(order, memory, positions, count, read_pass, error);
 }
 
+static lx_status lanes_find_block(const lx_order *order, void *memory, uint64_t position,
+                                  lx__index_block *block, lx_error *error)
+{
+    const struct lanes *self = (const struct lanes *)order;
+    struct row row;
+    struct lane lane;
+    uint64_t start = position - position % order->length, offset = position - start;
+    uint64_t number = offset / order->window, begin = number * order->window;
+    uint64_t left = order->length - begin;
+    lx_status status = enter_row(self, memory, position / order->length, number, &row, error);
+    if (status != LX_OK)
+        return status;
+    find_segment(self, memory, offset % self->lanes, &lane);
+    block->count = find_block(self, &row, offset % self->lanes, &lane, &block->first);
+    block->begin = start + begin;
+    block->length = left < order->window ? left : order->window;
+    return LX_OK;
+}
+
 static void lanes_clear(void *memory)
 {
     struct lanes_scratch *scratch = memory;
@@ -214,6 +257,7 @@ static const lx__order_class lanes_class = {.kind = "lanes",
                                             .scratch_size = sizeof(struct lanes_scratch),
                                             .clear_scratch = lanes_clear,
                                             .read = lanes_read,
+                                            .find_block = lanes_find_block,
                                             .describe = lanes_describe};
 
 lx_status lx_order_new_lanes(uint64_t length, uint64_t lanes, uint64_t block, uint64_t seed,
@@ -242,7 +286,8 @@ lx_status lx_order_new_lanes(uint64_t length, uint64_t lanes, uint64_t block, ui
     struct lanes *self = (struct lanes *)*order;
     uint64_t seeds[5];
     lx__key(seed, 0, LX__STREAM_LANES, 5, seeds);
-    self->lanes = lanes;
+    self->order.lanes = self->lanes = lanes;
+    self->order.window = lanes * block;
     self->block = block;
     self->seed = seed;
     self->segment = length / lanes;

@@ -26,6 +26,17 @@ static lx_status padded_read(const lx_order *order, void *scratch, uint64_t *pos
     return lx__inner_order_map(&self->part, scratch, positions, count, error);
 }
 
+static lx_status padded_find_block(const lx_order *order, void *scratch, uint64_t position,
+                                   lx__index_block *block, lx_error *error)
+{
+    const struct padded *self = (const struct padded *)order;
+    uint64_t epoch = position / order->length, offset = position - epoch * order->length;
+    uint64_t place = lx__inner_order_place(&self->part, epoch, offset % self->part.order->length);
+    lx_status status = lx__inner_order_find_block(&self->part, scratch, place, block, error);
+    block->begin += position - place;
+    return status;
+}
+
 static int padded_describe(const lx_order *order, json_t *object)
 {
     const struct padded *self = (const struct padded *)order;
@@ -44,6 +55,7 @@ static const lx__order_class padded_class = {.kind = "padded",
                                              .scratch_size = sizeof(lx__scratch *),
                                              .clear_scratch = lx__inner_order_clear_scratch,
                                              .read = padded_read,
+                                             .find_block = padded_find_block,
                                              .describe = padded_describe,
                                              .dispose = padded_dispose};
 
@@ -67,5 +79,6 @@ lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **orde
     struct padded *self = (struct padded *)*order;
     self->multiple = multiple;
     lx__inner_order_init(&self->part, part, *order);
+    lx__inner_order_keep_blocks(&self->part, *order);
     return LX_OK;
 }

@@ -20,6 +20,13 @@ static lx_status repeat_read(const lx_order *order, void *scratch, uint64_t *pos
                                error);
 }
 
+static lx_status repeat_find_block(const lx_order *order, void *scratch, uint64_t position,
+                                   lx__index_block *block, lx_error *error)
+{
+    return lx__inner_order_find_block(&((const struct repeat *)order)->part, scratch, position,
+                                      block, error);
+}
+
 static int repeat_describe(const lx_order *order, json_t *object)
 {
     const struct repeat *self = (const struct repeat *)order;
@@ -38,6 +45,7 @@ static const lx__order_class repeat_class = {.kind = "repeat",
                                              .scratch_size = sizeof(lx__scratch *),
                                              .clear_scratch = lx__inner_order_clear_scratch,
                                              .read = repeat_read,
+                                             .find_block = repeat_find_block,
                                              .describe = repeat_describe,
                                              .dispose = repeat_dispose};
 
@@ -62,5 +70,6 @@ lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order, 
     struct repeat *self = (struct repeat *)*order;
     self->times = times;
     lx__inner_order_init(&self->part, part, *order);
+    lx__inner_order_keep_blocks(&self->part, *order);
     return LX_OK;
 }

@@ -177,6 +177,14 @@ void lx__dataset_ask_rows(lx_dataset *dataset, size_t field, uint64_t first, uin
     lx__snapshot_unref(snapshot);
 }
 
+bool lx__dataset_is_remote(lx_dataset *dataset)
+{
+    lx__dataset_lock(dataset);
+    bool elsewhere = lx__store_is_elsewhere(dataset->snapshot->store);
+    pthread_mutex_unlock(&dataset->mutex);
+    return elsewhere;
+}
+
 bool lx__dataset_read_ahead(lx_dataset *dataset, size_t field, const uint64_t *indices,
                             size_t count)
 {

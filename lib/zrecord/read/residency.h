@@ -44,6 +44,9 @@ void lx__residency_end(const lx__snapshot *snapshot, const lx__residency_step *s
 /** Whether values may have to be read from disk, so that lx__dataset_read_ahead() is useful. */
 LX_API bool lx__dataset_wants_read_ahead(lx_dataset *dataset);
 
+/** Whether the files of the dataset are not on this machine, but come through a provider. */
+LX_API bool lx__dataset_is_remote(lx_dataset *dataset);
+
 /**
  * Asks the system for values that will be read soon, without waiting for them; returns whether they
  * are on disk. From the first call on, calls that read through this handle and through handles

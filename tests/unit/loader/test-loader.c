@@ -562,12 +562,16 @@ END_TEST
 START_TEST(statistics_count_delivered_batches)
 {
     lx_error error = LX_ERROR_INIT;
-    struct numbers numbers = {
-        .length = 20, .width = 5, .failing = true, .bad = 9, .bad_of = 20, .status = LX_ERR_IO};
+    struct numbers numbers = {.length = 20,
+                              .width = 5,
+                              .failing = true,
+                              .bad = 9,
+                              .bad_of = 20,
+                              .status = LX_ERR_CORRUPT};
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 8});
     lx_batch *batch = next_batch(loader);
     lx_batch_unref(batch);
-    unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_IO);
+    unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_CORRUPT);
     ck_assert_ptr_null(batch);
     lx_batch_unref(next_batch(loader));
     lx_loader_stats stats;

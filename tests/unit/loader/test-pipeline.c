@@ -125,7 +125,7 @@ START_TEST(failures_come_in_order_and_the_next_call_continues)
                                   .failing = true,
                                   .bad = 33,
                                   .bad_of = 80,
-                                  .status = LX_ERR_IO};
+                                  .status = LX_ERR_CORRUPT};
         lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 16,
                                                                   .threads = threads,
                                                                   .transform = brighten,
@@ -133,13 +133,13 @@ START_TEST(failures_come_in_order_and_the_next_call_continues)
         for (uint64_t position = 0; position < 160; position += 16) {
             lx_error error = LX_ERROR_INIT;
             lx_batch *batch;
-            lx_status expected = position == 32 || position == 112 ? LX_ERR_IO
+            lx_status expected = position == 32 || position == 112 ? LX_ERR_CORRUPT
                                  : position == 96                  ? LX_ERR_CALLBACK
                                                                    : LX_OK;
             ck_assert_int_eq(lx_loader_next(loader, &batch, &error), expected);
             ck_assert_int_eq(batch != NULL, expected == LX_OK);
             ck_assert_int_eq(error.status, expected);
-            if (expected == LX_ERR_IO)
+            if (expected == LX_ERR_CORRUPT)
                 ck_assert_uint_eq(error.record, position == 32 ? 33 : 113);
             if (expected == LX_ERR_CALLBACK)
                 ck_assert_ptr_nonnull(strstr(error.message, "transform"));

@@ -45,6 +45,31 @@ static inline uint64_t index_at(lx_order *order, uint64_t position)
     return index;
 }
 
+/** Checks the block at a position: the positions of its stripe that belong to it are as many as its
+ * indices, and those in the same epoch have indices in the block. */
+static inline void expect_index_block(lx_order *order, lx__scratch *scratch, uint64_t position)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__index_block block, same;
+    uint64_t lanes = lx__order_get_lanes(order), length = lx_order_get_length(order);
+    unit_ok(lx__order_find_block(order, scratch, position, &block, &error));
+    ck_assert_uint_le(block.begin, position);
+    ck_assert_uint_lt(position - block.begin, block.length);
+    ck_assert_uint_le(block.length, lx__order_get_window(order));
+    uint64_t lane = (position - block.begin) % lanes;
+    ck_assert_uint_eq(block.count, (block.length - lane + lanes - 1) / lanes);
+    ck_assert_uint_le(block.first + block.count, lx__order_get_bound(order));
+    for (uint64_t i = 0, step = block.count / 20 + 1; i < block.count; i += step) {
+        uint64_t at = block.begin + lane + i * lanes;
+        if (at < block.begin || at == LX__POSITION_END || at / length != position / length)
+            continue; /* after the last position, or in the next epoch of a padded order */
+        ck_assert_uint_lt(index_at(order, at) - block.first, block.count);
+        unit_ok(lx__order_find_block(order, scratch, at, &same, &error));
+        ck_assert_uint_eq(same.first, block.first);
+        ck_assert_uint_eq(same.begin, block.begin);
+    }
+}
+
 /** Checks the properties of every order: the index of a position does not depend on the order, the
  * steps or the scratch of earlier reads, and the order's attributes are right. */
 static inline void expect_order(lx_order *order, uint64_t state)
@@ -63,6 +88,8 @@ static inline void expect_order(lx_order *order, uint64_t state)
         }
         unit_ok(lx__order_read(order, scratch, first, step, 40, places, &error));
         ck_assert_mem_eq(places, right, sizeof right);
+        if (lx__order_get_lanes(order) != 0)
+            expect_index_block(order, scratch, first);
         for (uint64_t i = 0; i < 40; i++) /* there and back */
             places[i] = first + (i * 7 + 3) % 40 * step;
         unit_ok(lx__order_map(order, scratch, places, 40, &error));

@@ -40,7 +40,8 @@ class Lanes(Seeded):
 
     Choose a `block` that is efficient to read, such as 1 MiB over a network, and keep
     ``lanes * block``, the window, small enough for the memory or cache that holds the blocks in
-    use.
+    use. A loader over a dataset on another machine needs room for two windows, because it fetches
+    the blocks that follow in the meantime.
 
     Parameters
     ----------

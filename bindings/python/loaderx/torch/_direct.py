@@ -189,7 +189,8 @@ class Direct(Iterator):
             self._loader = iter(())
             raise
         except Exception:
-            # The next call continues with the next batch, unless there was no memory for this one.
+            # The next call continues with the next batch, unless there was no memory for this one,
+            # or a disk or a network did not answer.
             if self._engine is None or self._engine.tell() != before:
                 progress.batches += 1
             raise

@@ -2,6 +2,8 @@
 #include "sampler/core/inner-order.h"
 #include "sampler/core/order-json.h"
 
+#include <loaderx/batching.h>
+
 #include "../orders.h"
 #include "base/alloc.h"
 
@@ -36,6 +38,37 @@ START_TEST(epochs_restart_after_the_last)
         lx_order_unref(order);
     }
     lx_order_unref(in);
+}
+END_TEST
+
+/** The orders made of one order whose indices stay at their positions have its blocks. */
+START_TEST(some_orders_keep_the_blocks_of_their_part)
+{
+    lx_error error = LX_ERROR_INIT;
+    static uint64_t costs[1000];
+    for (size_t i = 0; i < 1000; i++)
+        costs[i] = i % 9 + 1;
+    for (int kind = 0; kind < 8; kind++) {
+        lx_order *part, *order;
+        if (kind % 2 == 0)
+            unit_ok(lx_order_new_lanes(1000, 12, 9, 3, &part, &error));
+        else
+            unit_ok(lx_order_new_blocks(1000, 30, 3, &part, &error));
+        if (kind / 2 == 0)
+            unit_ok(lx_order_new_repeat(part, 3, &order, &error));
+        else if (kind / 2 == 1)
+            unit_ok(lx_order_new_padded(part, 77, &order, &error));
+        else if (kind / 2 == 2)
+            unit_ok(lx_order_new_budgeted(part, costs, 1000, 20, NULL, &order, &error));
+        else
+            order = slice(lx_order_ref(part), 10, 900);
+        bool keeps = kind / 2 != 3;
+        ck_assert_uint_eq(lx__order_get_lanes(order), keeps ? lx__order_get_lanes(part) : 0);
+        ck_assert_uint_eq(lx__order_get_window(order), keeps ? lx__order_get_window(part) : 0);
+        expect_order(order, 17);
+        lx_order_unref(order);
+        lx_order_unref(part);
+    }
 }
 END_TEST
 
@@ -151,6 +184,7 @@ START_TEST(states_replace_many_parts_by_checksums)
 }
 END_TEST
 
-UNIT_MAIN("sampler/inner-order", epochs_restart_after_the_last, states_contain_short_parts,
+UNIT_MAIN("sampler/inner-order", epochs_restart_after_the_last,
+          some_orders_keep_the_blocks_of_their_part, states_contain_short_parts,
           states_of_deep_orders_stay_short, states_replace_many_parts_by_checksums,
           rejects_orders_nested_too_deeply, rejects_orders_of_too_many_parts)

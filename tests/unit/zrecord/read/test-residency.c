@@ -126,6 +126,23 @@ START_TEST(a_handle_that_is_read_ahead_leaves_requests_to_others)
 }
 END_TEST
 
+START_TEST(a_dataset_with_a_provider_is_remote)
+{
+    char *scratch = scratch_make();
+    lx__provider provider;
+    records_make_sealed("d", RECORDS);
+    lx_dataset *dataset = open_with("d", LX_ACCESS_AUTO);
+    lx__file *directory = &dataset->snapshot->store->directory;
+    ck_assert(!lx__dataset_is_remote(dataset));
+    directory->provider = &provider;
+    ck_assert(lx__dataset_is_remote(dataset));
+    directory->provider = NULL;
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/read/residency", notices_where_values_are, notices_page_faults,
           values_in_memory_are_not_requested, respects_the_choice_of_mappings,
-          a_handle_that_is_read_ahead_leaves_requests_to_others)
+          a_handle_that_is_read_ahead_leaves_requests_to_others,
+          a_dataset_with_a_provider_is_remote)
