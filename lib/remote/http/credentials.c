@@ -77,15 +77,16 @@ static bool differ(const lx_credentials *a, const lx_credentials *b)
            strcmp(a->token, b->token) != 0;
 }
 
-/** Returns when to renew credentials that were received at @p now. Those that expire soon are
- * renewed after a pause, not at each request. */
+/** Returns when to renew credentials that were received at @p now, or to try that again. Those that
+ * expire soon are renewed after a pause, not at each request. */
 static uint64_t get_renewal(const lx_credentials *credentials, uint64_t now)
 {
     if (credentials->expires == 0)
         return LX_NONE;
-    uint64_t soonest = now + RENEW_PAUSE;
-    uint64_t early = credentials->expires > RENEW_EARLY ? credentials->expires - RENEW_EARLY : 0;
-    return early > soonest ? early : soonest;
+    uint64_t left = credentials->expires > now ? credentials->expires - now : 0;
+    if (left > RENEW_EARLY + RENEW_PAUSE)
+        return now + left - RENEW_EARLY;
+    return now + (left / 2 > RENEW_PAUSE ? RENEW_PAUSE : left / 2 + 1);
 }
 
 /** Renews the credentials, unless that fails while the old ones are still valid. */
@@ -104,7 +105,7 @@ static lx_status renew(lx__credentials *self, lx__http_client *client, bool refu
     } else if (status != LX_ERR_CANCELED && !refused && self->version > 0 &&
                now < self->current.expires) {
         lx__log(LX_LOG_WARNING, "the credentials cannot be renewed yet: %s", failure.message);
-        self->renew_at = now + RENEW_PAUSE;
+        self->renew_at = get_renewal(&self->current, now);
         status = LX_OK;
     }
     lx__wipe(&fresh, sizeof fresh);
