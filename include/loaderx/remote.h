@@ -198,9 +198,9 @@ LX_API lx_status lx_remote_options_set_region(lx_remote_options *options, const 
 /**
  * Opens a sealed dataset that is elsewhere.
  *
- * @param[in]  url             `file:///path`, a path without a scheme, `https://host/path`, `http://`,
- *                             or `s3://bucket/prefix`. A query, such as a signature (SAS), is sent
- *                             with each request, and never shown.
+ * @param[in]  url             `file:///path`, a path without a scheme, `https://host/path`,
+ *                             `http://host/path` or `s3://bucket/prefix`. A query of HTTP, such as
+ *                             a signature (SAS), is sent with each request, and never shown.
  * @param[in]  options         The options; NULL for the defaults.
  * @param[in]  dataset_options The options for reading; NULL for the defaults. Access modes other
  *                             than #LX_ACCESS_AUTO and #LX_ACCESS_PREAD, and live handles, are not

@@ -37,8 +37,8 @@ def head(status, *lines, length=0):
 def good(request, *lines, status=206, extra=b'', shift=0):
     """A right answer, or one that is wrong as the arguments say."""
     body = CONTENT[request.first:request.last + 1] + extra
-    return head(status, f'Content-Range: bytes {request.first + shift}-{request.last + shift}/{SIZE}',
-                *lines, length=len(body)) + body
+    told = f'Content-Range: bytes {request.first + shift}-{request.last + shift}/{SIZE}'
+    return head(status, told, *lines, length=len(body)) + body
 
 
 def ranged(text, status=206):
@@ -98,6 +98,8 @@ MISDEEDS = {
     'good': good,
     'rclone': lambda request: good(request, status=200),
     'chunked': chunked,
+    'trailer': lambda request: chunked(request)[:-2] + b'Content-Range: bytes 0-1/2\r\n'
+                                                       b'Content-Encoding: gzip\r\n\r\n',
     'empty': lambda request: head(200),
     'beyond': lambda request: head(416, f'Content-Range: bytes */{SIZE}'),
     'beyond-unknown': lambda request: head(416),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads ranges through the transport for HTTP, for tests:
  *
- *     read-ranges URL [--endpoint URL] [--region NAME] [--anonymous] [--token TEXT]... [--stall N]
+ *     read-ranges URL [--endpoint URL] [--region NAME] [--anonymous] [--stall N]
+ *         [--token TEXT]... [--keys TEXT]
  *
  * Each line of standard input is "read OFFSET SIZE NAME", or "interrupt MS": the next read is
  * interrupted after this time. Each answer is a line of JSON. With several tokens, each renewal
- * returns the next one. */
+ * returns the next one, with the text of --keys as access key and secret. */
 #include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@
 #define MOST_TOKENS 8
 
 struct tokens {
-    const char *text[MOST_TOKENS];
+    const char *text[MOST_TOKENS], *keys;
     unsigned count, used;
 };
 
@@ -36,6 +37,10 @@ static lx_status next_token(void *user, lx_credentials *credentials, lx_error *e
     if (tokens->used + 1 < tokens->count)
         tokens->used++;
     snprintf(credentials->token, sizeof credentials->token, "%s", text);
+    if (tokens->keys != NULL) {
+        snprintf(credentials->access_key, sizeof credentials->access_key, "%s", tokens->keys);
+        snprintf(credentials->secret_key, sizeof credentials->secret_key, "%s", tokens->keys);
+    }
     return LX_OK;
 }
 
@@ -121,6 +126,8 @@ static void parse(int argc, char **argv, lx__http_options *options, struct token
             options->region = argv[i];
         else if (strcmp(option, "--stall") == 0)
             options->stall_seconds = (unsigned)atoi(argv[i]);
+        else if (strcmp(option, "--keys") == 0)
+            tokens->keys = argv[i];
         else if (strcmp(option, "--token") == 0 && tokens->count < MOST_TOKENS)
             tokens->text[tokens->count++] = argv[i];
         else

@@ -21,7 +21,7 @@ def is_right(answer, first, size):
         'LX_OK', size, SIZE, crc32c(CONTENT[first:first + size]))
 
 
-@pytest.mark.parametrize('kind', ['good', 'rclone', 'chunked', 'weak'])
+@pytest.mark.parametrize('kind', ['good', 'rclone', 'chunked', 'trailer', 'weak'])
 def test_reads_ranges(server, kind):
     answers = read(f'{server.url}/{kind}', 'read 0 5000 f', 'read 777 1 f', 'read 99000 5000 f')
     assert is_right(answers[0], 0, 5000)
@@ -39,6 +39,21 @@ def test_keeps_the_connection(server):
 def test_encodes_names_and_keeps_the_query(server):
     read(f'{server.url}/good/a%20b/?sig=x%2Fy', "read 0 5000 c d+e=(1)'/ü.zr")
     assert server.requests[0].path == '/good/a%20b/c%20d%2Be%3D%281%29%27/%C3%BC.zr?sig=x%2Fy'
+
+
+def test_tells_the_region_of_a_bucket(server):
+    server.misdeeds['bucket'] = lambda request: (
+        b'HTTP/1.1 301 x\r\nContent-Length: 0\r\nx-amz-bucket-region: eu-north-1\r\n\r\n')
+    answer, = read('s3://bucket/p', 'read 0 50 f', AWS_ACCESS_KEY_ID='a',
+                   AWS_SECRET_ACCESS_KEY='b', AWS_ENDPOINT_URL=server.url)
+    assert (answer['status'], answer['retry']) == ('LX_ERR_IO', NEVER)
+    assert 'the bucket is in the region eu-north-1; set that region' in answer['error']
+
+
+def test_refuses_access_keys_for_plain_servers(server):
+    answer, = read(f'{server.url}/good', 'read 0 50 f', options=['--keys', 'key', '--token', 'x'])
+    assert (answer['status'], answer['retry']) == ('LX_ERR_ARGUMENT', NEVER)
+    assert server.requests == []
 
 
 @pytest.mark.parametrize('kind', ['empty', 'beyond'])
@@ -74,7 +89,7 @@ def test_tells_if_the_total_is_unknown(server):
     ('endless-headers', 'LX_ERR_IO', LATER, 'header of the response is too long'),
     ('endless-hints', 'LX_ERR_IO', LATER, 'header of the response is too long'),
     ('beyond-unknown', 'LX_ERR_IO', NEVER, 'length of the file'),
-    ('denied', 'LX_ERR_IO', NEVER, 'access denied; no credentials were sent'),
+    ('denied', 'LX_ERR_IO', NEVER, 'access denied; check'),
     ('gone', 'LX_ERR_NOT_FOUND', NEVER, 'HTTP status 404'),
     ('teapot', 'LX_ERR_IO', NEVER, 'HTTP status 418'),
     ('long-error', 'LX_ERR_IO', NEVER, 'HTTP status 400'),
@@ -88,6 +103,11 @@ def test_refuses(server, kind, status, retry, text):
     assert answer['error'].startswith(f'{server.url}/{kind}/f, offset 10: ')
     assert 'secret' not in answer['error']
     assert len(server.requests) <= 6
+
+
+def test_tells_if_no_credentials_were_sent(server):
+    answer, = read(f'{server.url}/denied', 'read 0 50 f')
+    assert 'access denied; no credentials were sent' in answer['error']
 
 
 @pytest.mark.parametrize('kind, retry, after', [

@@ -29,6 +29,12 @@ void lx__credentials_close(lx__credentials *self)
     pthread_mutex_destroy(&self->lock);
 }
 
+void lx__credentials_take_over(lx__credentials *self)
+{
+    pthread_mutex_init(&self->lock, NULL);
+    self->version = 0;
+}
+
 /** Whether @p text is terminated, and can be sent in a header. */
 static bool is_plain(const char *text, size_t capacity)
 {

@@ -31,6 +31,10 @@ void lx__credentials_open(lx__credentials *self, const lx__http_options *options
                           const lx__aws_environment *environment);
 void lx__credentials_close(lx__credentials *self);
 
+/** In a child of fork(): forgets the credentials, which a thread of the parent may have been
+ * renewing. */
+void lx__credentials_take_over(lx__credentials *self);
+
 /**
  * Copies the credentials, after renewing them if necessary.
  *

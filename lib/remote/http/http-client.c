@@ -11,7 +11,8 @@
 #define CONNECT_TIMEOUT_MS 10000L
 /* Transfers wake up by themselves only for libcurl's timers, which are shorter. */
 #define POLL_MS 1000
-/* What libcurl reads at a time. Ranges are large: this halves the system calls of the default. */
+/* What libcurl reads at a time. With its default of 16 KiB, ranges of 1 MiB take 8 % more CPU time;
+ * more than 128 KiB do not help. */
 #define BUFFER_BYTES (128L << 10)
 
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;

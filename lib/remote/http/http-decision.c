@@ -100,19 +100,30 @@ static lx_status decide_unsatisfied(const lx__http_exchange *self, lx__answer *a
     return LX_OK;
 }
 
+/** Whether the request had something that could permit it: credentials, or a signature in the
+ * query. */
+static bool has_credentials(const lx__http_exchange *self)
+{
+    return strchr(self->url, '?') != NULL ||
+           (self->credentials != NULL &&
+            (self->credentials->access_key[0] != '\0' || self->credentials->token[0] != '\0'));
+}
+
 static lx_status decide_refusal(const lx__http_exchange *self, lx_error *error)
 {
     const char *region = self->headers.bucket_region;
-    char why[256] = "access denied; check the credentials, what they permit, and the clock";
-    if (self->status >= 300 && self->status < 400)
-        snprintf(why, sizeof why, "the redirection is not followed");
-    else if (self->status != 401 && self->status != 403)
-        snprintf(why, sizeof why, "the server refuses the request");
-    else if (self->credentials == NULL ||
-             (self->credentials->access_key[0] == '\0' && self->credentials->token[0] == '\0'))
-        snprintf(why, sizeof why, "access denied; no credentials were sent");
-    if (self->signing != NULL && region[0] != '\0' && strstr(self->signing, region) == NULL)
-        snprintf(why, sizeof why, "the bucket is in the region %s; set that region", region);
+    char advice[LX__HTTP_TEXT_SIZE + 64];
+    const char *why = "the server refuses the request";
+    if (self->status == 401 || self->status == 403)
+        why = has_credentials(self)
+                  ? "access denied; check the credentials, what they permit, and the clock"
+                  : "access denied; no credentials were sent";
+    else if (self->status >= 300 && self->status < 400)
+        why = "the redirection is not followed";
+    if (self->signing != NULL && region[0] != '\0' && strstr(self->signing, region) == NULL) {
+        snprintf(advice, sizeof advice, "the bucket is in the region %s; set that region", region);
+        why = advice;
+    }
     return fail(self, LX_ERR_IO, why, error);
 }
 

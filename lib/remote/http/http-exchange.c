@@ -20,7 +20,12 @@ static size_t take_header(char *line, size_t unit, size_t count, void *user)
 {
     lx__http_exchange *self = user;
     (void)unit; /* is 1 */
-    if (lx__http_headers_add(&self->headers, line, count))
+    /* What follows a body (a trailer) cannot change what it is. */
+    lx__http_headers trailer = {.bytes = self->headers.bytes};
+    lx__http_headers *headers = self->judged ? &trailer : &self->headers;
+    bool fits = lx__http_headers_add(headers, line, count);
+    self->headers.bytes = headers->bytes;
+    if (fits)
         return count;
     self->judged = true;
     self->flaw = LX__HTTP_HEADERS_TOO_LONG;

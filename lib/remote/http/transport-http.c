@@ -47,16 +47,16 @@ typedef struct lx__transport_http {
     struct http_connection *connections; /**< Those to wake. */
 } lx__transport_http;
 
-/** In a child of fork(): threads of the parent may have held the locks, and used the connections,
- * which are the parent's. */
+/** In a child of fork(): threads of the parent may have held the locks, and changed what they are
+ * for. The connections are the parent's; ETags and credentials are asked for again. */
 static void take_over(lx__transport_http *self)
 {
     if (!lx__process_take_over(&self->process))
         return;
     pthread_mutex_init(&self->lock, NULL);
-    pthread_mutex_init(&self->etags.lock, NULL);
-    pthread_mutex_init(&self->credentials.lock, NULL);
     self->connections = NULL;
+    lx__etags_open(&self->etags);
+    lx__credentials_take_over(&self->credentials);
     lx__process_adopt(&self->process);
 }
 
