@@ -43,8 +43,8 @@ typedef struct lx__connection {
 } lx__connection;
 
 typedef struct lx__transport_class {
-    const char *network;   /**< The scheme, for messages: "file", "s3". */
-    unsigned connections;  /**< The most connections that make sense by default. */
+    const char *network;  /**< The scheme, for messages: "file", "s3". */
+    unsigned connections; /**< The most connections that make sense by default. */
 
     /** Makes a connection, which one thread at a time uses. Need not communicate. */
     lx_status (*connect)(lx__transport *self, lx__connection **connection, lx_error *error);
@@ -60,6 +60,7 @@ typedef struct lx__transport_class {
      * @retval LX_ERR_IO           The attempt failed; the error names the URL, the range and what
      *                             the server said. An outage is this, never #LX_ERR_CORRUPT.
      * @retval LX_ERR_UNSUPPORTED  The server ignores ranges.
+     * @retval LX_ERR_STATE        The file was replaced since it was first read.
      * @retval LX_ERR_CANCELED     interrupt() was called.
      */
     lx_status (*read)(lx__connection *connection, const char *name, uint64_t offset, size_t size,

@@ -149,11 +149,12 @@ MISDEEDS = {
 
 
 class Server:
-    """Serves on a port of this machine; keeps all requests."""
+    """Serves on a port of this machine, with TLS if there is a context; keeps all requests."""
 
-    def __init__(self):
+    def __init__(self, context=None):
+        self.context = context
         self.socket = socket.create_server(('127.0.0.1', 0))
-        self.url = 'http://127.0.0.1:%d' % self.socket.getsockname()[1]
+        self.url = f'http{"s" * bool(context)}://127.0.0.1:{self.socket.getsockname()[1]}'
         self.requests = []
         self.misdeeds = dict(MISDEEDS)
         self.connections = 0
@@ -167,7 +168,10 @@ class Server:
                 threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
-        with connection, contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+            stack.enter_context(connection)
+            if self.context is not None:
+                connection = stack.enter_context(self.context.wrap_socket(connection, True))
             text = b''
             while True:
                 while b'\r\n\r\n' not in text:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the transport for HTTP makes of servers that misbehave."""
 
+import shutil
+import ssl
+import subprocess
 import time
 
 import pytest
@@ -194,6 +197,36 @@ def test_follows_a_redirection_on_the_same_server(server):
     answer, = read(f'{server.url}/moved', 'read 0 50 f', options=['--token', 'mine'])
     assert is_right(answer, 0, 50)
     assert server.requests[1].headers['authorization'] == 'Bearer mine'
+
+
+def make_context(folder):
+    """A context with a certificate of 127.0.0.1 that it has signed itself, folder/cert."""
+    openssl = shutil.which('openssl') or pytest.skip('openssl is not in PATH')
+    subprocess.run([openssl, 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2',
+                    '-keyout', folder / 'key', '-out', folder / 'cert', '-subj', '/CN=test',
+                    '-addext', 'subjectAltName=IP:127.0.0.1'], check=True, timeout=30,
+                   stderr=subprocess.DEVNULL)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / 'cert', folder / 'key')
+    return context
+
+
+def test_verifies_certificates(tmp_path):
+    server = Server(make_context(tmp_path))
+    trusted = {'SSL_CERT_FILE': str(tmp_path / 'cert')}
+    answer, = read(f'{server.url}/good', 'read 0 50 f', **trusted)
+    assert is_right(answer, 0, 50)
+    other = server.url.replace('127.0.0.1', 'localhost')
+    for url, environment in (server.url, {}), (other, trusted):
+        answer, = read(f'{url}/good', 'read 0 50 f', options=['--token', 'mine'], **environment)
+        assert (answer['status'], answer['retry']) == ('LX_ERR_IO', NEVER)
+        assert 'SSL' in answer['error']
+    assert len(server.requests) == 1
+    server.misdeeds['plain'] = lambda request: (
+        b'HTTP/1.1 302 x\r\nContent-Length: 0\r\nLocation: http://127.0.0.1:1/f\r\n\r\n')
+    answer, = read(f'{server.url}/plain', 'read 0 50 f', **trusted)
+    assert 'redirection is not followed' in answer['error']
+    server.close()
 
 
 @pytest.mark.parametrize('url, status, text', [

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "remote/http/http-decision.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "remote/http/http-exchange.h"
 
 /** Copies the code of an error of S3: the text in <Code> of @p body; "" if there is none. */
 static void get_code(const char *body, char code[64])
@@ -17,11 +18,11 @@ static void get_code(const char *body, char code[64])
         snprintf(code, 64, "%.*s", (int)size, begin + 6);
 }
 
-bool lx__http_exchange_is_expired(const lx__http_exchange *self)
+bool lx__http_is_refused(const lx__http_exchange *self)
 {
     char code[64];
     get_code(self->body, code);
-    return strcmp(code, "ExpiredToken") == 0 || strcmp(code, "ExpiredTokenException") == 0 ||
+    return self->status == 401 || self->status == 403 || strcmp(code, "ExpiredToken") == 0 ||
            strcmp(code, "TokenRefreshRequired") == 0;
 }
 
@@ -137,8 +138,8 @@ static bool is_temporary(const lx__http_exchange *self)
            strcmp(code, "RequestTimeout") == 0;
 }
 
-lx_status lx__http_exchange_decide(const lx__http_exchange *self, const lx__http_client *client,
-                                   lx__answer *answer, lx_error *error)
+lx_status lx__http_decide(const lx__http_exchange *self, const lx__http_client *client,
+                          lx__answer *answer, lx_error *error)
 {
     *answer = (lx__answer){.total = LX_NONE, .retry_after_ns = self->retry_after_ns};
     if (self->result == CURLE_ABORTED_BY_CALLBACK)

@@ -64,17 +64,4 @@ lx_status lx__http_exchange_run(lx__http_exchange *self, lx__http_client *client
 /** Frees what the response owns. */
 void lx__http_exchange_clear(lx__http_exchange *self);
 
-/** Whether the body of an error says that credentials have expired. */
-bool lx__http_exchange_is_expired(const lx__http_exchange *self);
-
-/**
- * Decides whether the response is the range, and otherwise what to do.
- *
- * @param client  For what libcurl says.
- * @return The statuses of the read function of a transport, and LX_ERR_STATE if the file does not
- *         have the ETag. The error does not name the file.
- */
-lx_status lx__http_exchange_decide(const lx__http_exchange *self, const lx__http_client *client,
-                                   lx__answer *answer, lx_error *error);
-
 #endif

@@ -14,7 +14,7 @@
 #include "remote/http/credentials.h"
 #include "remote/http/etags.h"
 #include "remote/http/http-client.h"
-#include "remote/http/http-exchange.h"
+#include "remote/http/http-decision.h"
 #include "remote/http/http-location.h"
 #include "remote/http/wipe.h"
 
@@ -189,13 +189,11 @@ static bool redirect(struct reading *self)
     return true;
 }
 
-/** Whether the server refused the credentials, and there are others now. */
+/** Renews credentials that the server has refused. Returns whether to try again with others, or, as
+ * @p status tells, to give up. */
 static bool renew(struct reading *self, lx__answer *answer, lx_status *status, lx_error *error)
 {
-    long code = self->exchange.status;
-    bool refused = code == 401 || code == 403 ||
-                   (code == 400 && lx__http_exchange_is_expired(&self->exchange));
-    if (!refused || self->renewed || self->foreign)
+    if (self->renewed || self->foreign || !lx__http_is_refused(&self->exchange))
         return false;
     uint64_t version = self->version;
     self->renewed = true;
@@ -213,7 +211,7 @@ static lx_status communicate(struct reading *self, lx__answer *answer, lx_error 
     } while (status == LX_OK && (redirect(self) || renew(self, answer, &status, error)));
     if (status != LX_OK)
         return status;
-    status = lx__http_exchange_decide(&self->exchange, &self->connection->client, answer, error);
+    status = lx__http_decide(&self->exchange, &self->connection->client, answer, error);
     self->connection->fresh = status != LX_OK && answer->retry != LX__RETRY_NEVER;
     if (status != LX_OK && self->redirects > 0) {
         char *shown = lx__http_url_show(self->url);
