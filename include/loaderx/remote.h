@@ -131,7 +131,8 @@ typedef struct lx_credentials {
 
 /**
  * Fills in credentials, all members of which are zero at first. Any thread may call it, but only
- * one at a time; it may block. A failure ends the read, unless the former credentials are valid.
+ * one at a time. It may block; closing the dataset waits for it. A failure ends the read, unless the
+ * former credentials are still valid.
  */
 typedef lx_status (*lx_get_credentials)(void *user, lx_credentials *credentials, lx_error *error);
 
@@ -167,7 +168,7 @@ LX_API lx_status lx_remote_options_set_credentials(lx_remote_options *options,
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
-LX_API lx_status lx_remote_options_set_anonymous(lx_remote_options *options, int anonymous,
+LX_API lx_status lx_remote_options_set_anonymous(lx_remote_options *options, bool anonymous,
                                                  lx_error *error);
 
 /**
@@ -175,7 +176,8 @@ LX_API lx_status lx_remote_options_set_anonymous(lx_remote_options *options, int
  * "http://127.0.0.1:9000". The bucket is then the first part of the path.
  *
  * The default is `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `endpoint_url` of the profile, or AWS
- * itself, where the bucket is a part of the host name.
+ * itself, where the bucket is a part of the host name. The certificates of private servers are
+ * those in the file `AWS_CA_BUNDLE` or, also for `https://`, `CURL_CA_BUNDLE` or `SSL_CERT_FILE`.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL, or @p endpoint is not a URL `https://...` or

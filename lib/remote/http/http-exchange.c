@@ -57,7 +57,7 @@ static void judge_once(lx__http_exchange *self, CURL *easy)
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &self->status);
     curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
     /* Servers have no range to answer with if a file is empty. */
-    self->empty = self->status == 200 && length == 0 && self->offset == 0;
+    self->empty = self->status == 200 && length == 0;
     self->flaw = judge(self);
 }
 

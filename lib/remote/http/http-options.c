@@ -35,12 +35,12 @@ lx_status lx_remote_options_set_credentials(lx_remote_options *options, lx_get_c
     return LX_OK;
 }
 
-lx_status lx_remote_options_set_anonymous(lx_remote_options *options, int anonymous,
+lx_status lx_remote_options_set_anonymous(lx_remote_options *options, bool anonymous,
                                           lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
-    options->http.anonymous = anonymous != 0;
+    options->http.anonymous = anonymous;
     return LX_OK;
 }
 

@@ -18,7 +18,7 @@ START_TEST(sets_and_restores)
     unit_ok(lx_remote_options_set_endpoint(&options, "https://a", &error));
     unit_ok(lx_remote_options_set_endpoint(&options, "http://b:1", &error));
     unit_ok(lx_remote_options_set_region(&options, "eu-west-1", &error));
-    unit_ok(lx_remote_options_set_anonymous(&options, 2, &error));
+    unit_ok(lx_remote_options_set_anonymous(&options, true, &error));
     unit_ok(lx_remote_options_set_credentials(&options, get, &error, &error));
     ck_assert_str_eq(options.http.endpoint, "http://b:1");
     ck_assert_str_eq(options.http.region, "eu-west-1");
@@ -44,7 +44,7 @@ START_TEST(refuses_invalid_values)
     unit_fails(lx_remote_options_set_region(&options, "evil.com/", &error), LX_ERR_ARGUMENT);
     unit_refuses_null(lx_remote_options_set_endpoint(NULL, "https://a", &error), "options");
     unit_refuses_null(lx_remote_options_set_region(NULL, "a", &error), "options");
-    unit_refuses_null(lx_remote_options_set_anonymous(NULL, 1, &error), "options");
+    unit_refuses_null(lx_remote_options_set_anonymous(NULL, true, &error), "options");
     unit_refuses_null(lx_remote_options_set_credentials(NULL, get, NULL, &error), "options");
 }
 END_TEST
