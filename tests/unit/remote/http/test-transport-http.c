@@ -8,6 +8,7 @@
 
 #include "executor/clock.h"
 
+#include "../../scarce.h"
 #include "../../unit.h"
 
 #define READERS 4
@@ -19,6 +20,7 @@ static lx__transport *open_silent(int *listener)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
     char url[64];
+    setenv("no_proxy", "*", 1);
     *listener = socket(AF_INET, SOCK_STREAM, 0);
     ck_assert_int_eq(bind(*listener, (struct sockaddr *)&address, size), 0);
     ck_assert_int_eq(listen(*listener, READERS + 1), 0);
@@ -135,5 +137,52 @@ START_TEST(refuses_ranges_that_are_invalid)
 }
 END_TEST
 
+/** Opens a transport and reads from a port that is closed. Returns the first failure. */
+static lx_status open_and_read(const lx__http_options *options)
+{
+    uint8_t data[10];
+    lx__answer answer;
+    lx__transport *transport;
+    lx__connection *connection;
+    lx_status status = lx__transport_http_open("s3://bucket/prefix", options, &transport, NULL);
+    if (status != LX_OK)
+        return status;
+    status = transport->class->connect(transport, &connection, NULL);
+    if (status == LX_OK) {
+        status = transport->class->read(connection, "f", 0, 10, data, &answer, NULL);
+        transport->class->disconnect(connection);
+    }
+    transport->class->close(transport);
+    return status;
+}
+
+START_TEST(survives_a_lack_of_memory)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    char url[64];
+    int closed = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(closed, (struct sockaddr *)&address, size), 0);
+    ck_assert_int_eq(getsockname(closed, (struct sockaddr *)&address, &size), 0);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", ntohs(address.sin_port));
+    lx__http_options options = {.endpoint = url};
+    setenv("no_proxy", "*", 1);
+    setenv("AWS_ACCESS_KEY_ID", "key", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "secret", 1);
+    setenv("SSL_CERT_FILE", "none", 1);
+    int left = 0;
+    for (;; left++) {
+        scarce_begin(left);
+        lx_status status = open_and_read(&options);
+        if (status == LX_ERR_IO)
+            break;
+        ck_assert_int_eq(status, LX_ERR_NOMEM);
+        ck_assert_int_lt(left, 1000);
+    }
+    ck_assert_int_gt(left, 10);
+    close(closed);
+}
+END_TEST
+
 UNIT_MAIN("remote/http/transport-http", interrupts_all_reads, a_child_has_its_own_connections,
-          refuses_ranges_that_are_invalid)
+          refuses_ranges_that_are_invalid, survives_a_lack_of_memory)
