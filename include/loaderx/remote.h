@@ -113,8 +113,9 @@ LX_API lx_status lx_remote_options_set_connections(lx_remote_options *options, u
 LX_API lx_status lx_remote_options_set_patience(lx_remote_options *options, uint64_t nanoseconds,
                                                 lx_error *error);
 
-/** The size of each text of lx_credentials, with its NUL. */
+/** The size of an access key and of its secret in lx_credentials, with the NUL. */
 #define LX_CREDENTIALS_KEY_SIZE 256
+/** The size of a token in lx_credentials, with the NUL. */
 #define LX_CREDENTIALS_TOKEN_SIZE 8192
 
 /** Credentials for an HTTP server or an object store. */
@@ -163,7 +164,7 @@ LX_API lx_status lx_remote_options_set_credentials(lx_remote_options *options,
 
 /**
  * Sets whether requests to `s3://` are sent without credentials, for public buckets. The default is
- * false: to find no credentials is an error.
+ * false: to find no credentials is an error. If true, the callback for credentials is not called.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL.

@@ -7,38 +7,19 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "remote/http/span.h"
 #include "remote/http/wipe.h"
 
-/** A part of a text. */
-struct span {
-    const char *at;
-    size_t size;
-};
-
-static bool is_space(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r';
-}
-
-static struct span trim(struct span span)
-{
-    for (; span.size > 0 && is_space(*span.at); span.at++)
-        span.size--;
-    while (span.size > 0 && is_space(span.at[span.size - 1]))
-        span.size--;
-    return span;
-}
-
-static bool is_text(struct span span, const char *text)
+static bool is_text(lx__span span, const char *text)
 {
     return span.size == strlen(text) && memcmp(span.at, text, span.size) == 0;
 }
 
 /** Takes the next line off @p rest, without its newline. */
-static struct span next_line(struct span *rest)
+static lx__span next_line(lx__span *rest)
 {
     const char *end = memchr(rest->at, '\n', rest->size);
-    struct span line = {rest->at, end != NULL ? (size_t)(end - rest->at) : rest->size};
+    lx__span line = {rest->at, end != NULL ? (size_t)(end - rest->at) : rest->size};
     size_t passed = line.size + (end != NULL);
     rest->at += passed;
     rest->size -= passed;
@@ -46,20 +27,20 @@ static struct span next_line(struct span *rest)
 }
 
 /** Whether @p line is "[section]". */
-static bool is_section(struct span line, const char *section)
+static bool is_section(lx__span line, const char *section)
 {
     const char *end = memchr(line.at, ']', line.size);
     return end != NULL &&
-           is_text(trim((struct span){line.at + 1, (size_t)(end - line.at) - 1}), section);
+           is_text(lx__span_trim((lx__span){line.at + 1, (size_t)(end - line.at) - 1}), section);
 }
 
 bool lx__aws_profile_find(const char *text, size_t size, const char *section, const char *key,
                           char *value, size_t capacity)
 {
     bool inside = false, fits = true;
-    for (struct span rest = {text, size}; rest.size > 0;) {
-        struct span line = next_line(&rest);
-        if (line.size == 0 || is_space(*line.at) || *line.at == '#' || *line.at == ';')
+    for (lx__span rest = {text, size}; rest.size > 0;) {
+        lx__span line = next_line(&rest);
+        if (line.size == 0 || lx__span_is_space(*line.at) || *line.at == '#' || *line.at == ';')
             continue;
         if (*line.at == '[') {
             inside = is_section(line, section);
@@ -67,10 +48,10 @@ bool lx__aws_profile_find(const char *text, size_t size, const char *section, co
         }
         const char *equals = inside ? memchr(line.at, '=', line.size) : NULL;
         if (equals == NULL ||
-            !is_text(trim((struct span){line.at, (size_t)(equals - line.at)}), key))
+            !is_text(lx__span_trim((lx__span){line.at, (size_t)(equals - line.at)}), key))
             continue;
-        struct span found =
-            trim((struct span){equals + 1, line.size - (size_t)(equals - line.at) - 1});
+        lx__span found =
+            lx__span_trim((lx__span){equals + 1, line.size - (size_t)(equals - line.at) - 1});
         fits = found.size < capacity && memchr(found.at, '\0', found.size) == NULL;
         if (fits) {
             memcpy(value, found.at, found.size);
