@@ -57,7 +57,8 @@ gcc_tree() {
 
 check_clang() {
     configured build/check/clang --enable-werror --disable-static --without-libdeflate --without-zstd \
-        --without-systemtap --without-images CC=clang CXX=clang++
+        --without-systemtap --without-images --without-curl \
+        CC=clang CXX=clang++
     build_and_test "$tree"
 }
 

@@ -113,10 +113,97 @@ LX_API lx_status lx_remote_options_set_connections(lx_remote_options *options, u
 LX_API lx_status lx_remote_options_set_patience(lx_remote_options *options, uint64_t nanoseconds,
                                                 lx_error *error);
 
+/** The size of an access key and of its secret in lx_credentials, with the NUL. */
+#define LX_CREDENTIALS_KEY_SIZE 256
+/** The size of a token in lx_credentials, with the NUL. */
+#define LX_CREDENTIALS_TOKEN_SIZE 8192
+
+/** Credentials for an HTTP server or an object store. */
+typedef struct lx_credentials {
+    char access_key[LX_CREDENTIALS_KEY_SIZE]; /**< The id of an access key, with which requests to
+                                                   `s3://` are signed; "": the token alone. */
+    char secret_key[LX_CREDENTIALS_KEY_SIZE]; /**< The secret of that key. */
+    char token[LX_CREDENTIALS_TOKEN_SIZE]; /**< The session token of temporary keys, or "". Without
+                                                an access key: a bearer token (OAuth 2). */
+    uint64_t expires; /**< When they expire, in seconds since 1970; 0: it is unknown. They are asked
+                           for again 5 minutes earlier. */
+    uint64_t reserved[4]; /**< Reserved; zero. */
+} lx_credentials;
+
+/**
+ * Fills in credentials, all members of which are zero at first. Any thread may call it, but only
+ * one at a time. It may block; closing the dataset waits for it. A failure ends the read, unless the
+ * former credentials are still valid.
+ */
+typedef lx_status (*lx_get_credentials)(void *user, lx_credentials *credentials, lx_error *error);
+
+/**
+ * Sets where credentials come from. The callback is called before the first request, before they
+ * expire, and if the server refuses them.
+ *
+ * By default, credentials for `s3://` are looked for in this order: the variables
+ * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; the profile `AWS_PROFILE`
+ * in `~/.aws/credentials` and `~/.aws/config`, with `credential_process`; the service of the
+ * container (`AWS_CONTAINER_CREDENTIALS_FULL_URI` or `_RELATIVE_URI`); the metadata service of EC2
+ * (IMDSv2). Requests to `https://` and `http://` carry no credentials by default.
+ *
+ * Credentials are never logged, nor saved in states, nor sent to another host.
+ *
+ * @param options   The options.
+ * @param callback  The callback; NULL restores the default.
+ * @param user      Passed to the callback. It must be valid until the last dataset that was opened
+ *                  with these options is closed.
+ * @param error     Receives the failure; may be NULL.
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_remote_options_set_credentials(lx_remote_options *options,
+                                                   lx_get_credentials callback, void *user,
+                                                   lx_error *error);
+
+/**
+ * Sets whether requests to `s3://` are sent without credentials, for public buckets. The default is
+ * false: to find no credentials is an error. If true, the callback for credentials is not called.
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_remote_options_set_anonymous(lx_remote_options *options, bool anonymous,
+                                                 lx_error *error);
+
+/**
+ * Sets the server of `s3://` URLs, such as "https://storage.googleapis.com" or
+ * "http://127.0.0.1:9000". The bucket is then the first part of the path.
+ *
+ * The default is `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `endpoint_url` of the profile, or AWS
+ * itself, where the bucket is a part of the host name. The certificates of private servers are
+ * those in the file `AWS_CA_BUNDLE` or, also for `https://`, `CURL_CA_BUNDLE` or `SSL_CERT_FILE`.
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL, or @p endpoint is not a URL `https://...` or
+ *                          `http://...`. NULL restores the default.
+ */
+LX_API lx_status lx_remote_options_set_endpoint(lx_remote_options *options, const char *endpoint,
+                                                lx_error *error);
+
+/**
+ * Sets the region of `s3://` URLs. The default is `AWS_REGION`, `AWS_DEFAULT_REGION`, `region` of
+ * the profile, or "us-east-1".
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL, or @p region is not made of letters, digits and "-".
+ *                          NULL restores the default.
+ */
+LX_API lx_status lx_remote_options_set_region(lx_remote_options *options, const char *region,
+                                              lx_error *error);
+
 /**
  * Opens a sealed dataset that is elsewhere.
  *
- * @param[in]  url             `file:///path`, or a path without a scheme.
+ * @param[in]  url             `file:///path`, a path without a scheme, `https://host/path`,
+ *                             `http://host/path` or `s3://bucket/prefix`. A query of HTTP, such as
+ *                             a signature (SAS), is sent with each request, and never shown.
  * @param[in]  options         The options; NULL for the defaults.
  * @param[in]  dataset_options The options for reading; NULL for the defaults. Access modes other
  *                             than #LX_ACCESS_AUTO and #LX_ACCESS_PREAD, and live handles, are not

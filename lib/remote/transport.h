@@ -61,6 +61,7 @@ typedef struct lx__transport_class {
      * @retval LX_ERR_IO           The attempt failed; the error names the URL, the range and what
      *                             the server said. An outage is this, never #LX_ERR_CORRUPT.
      * @retval LX_ERR_UNSUPPORTED  The server ignores ranges.
+     * @retval LX_ERR_STATE        The file was replaced since it was first read.
      * @retval LX_ERR_CANCELED     interrupt() was called.
      */
     lx_status (*read)(lx__connection *connection, const char *name, uint64_t offset, size_t size,

@@ -318,6 +318,25 @@ def recordio():
         put('recordio', f'index-{name}', b'\4' + text.encode())
 
 
+def http():
+    for name, text in {
+            'range': '206 x\r\nContent-Range: bytes 0-9/100\r\nETag: "a"\r\n\r\n',
+            'total': '416 x\r\nContent-Range: bytes */100\r\n', 'hints': '103 x\r\nLink: a\r\n\r\n',
+            'open': '206 x\ncontent-range: bytes 5-5/*\n',
+            'encoded': '200 x\nContent-Encoding: gzip',
+            'large': '206 x\nContent-Range: bytes 9223372036854775806-9223372036854775807/*\n',
+            'id': '503 x\nx-amz-request-id: 1\nx-amz-bucket-region: a\n'}.items():
+        put('http', f'header-{name}', b'\0HTTP/1.1 ' + text.encode())
+    for name, text in {'plain': '[a]\nk = v\n', 'comments': '# x\n[ a ] # y\r\nk=v\n  k = w\n',
+                       'two': '[b]\nk = v\n[a]\nk = 1\nk = 2', 'odd': '[a\n[]\n=\n[a]]\nk'}.items():
+        put('http', f'profile-{name}', b'\1' + text.encode())
+    keys = {'AccessKeyId': 'k', 'SecretAccessKey': 's'}
+    for name, value in {'keys': keys, 'nothing': {},
+                        'token': {**keys, 'Token': 't', 'Expiration': '2026-11-26T23:39:33Z'},
+                        'session': {**keys, 'SessionToken': '\u0000', 'Expiration': ''}}.items():
+        put('http', f'credentials-{name}', b'\2' + json.dumps(value).encode())
+
+
 def images():
     """Make small images of many kinds, if Pillow is installed."""
     try:
@@ -419,6 +438,7 @@ def make():
     imports()
     tokens()
     recordio()
+    http()
     images()
     restore()
     programs('python', 40, 200, 3)

@@ -48,6 +48,8 @@ lx_order_options_set_length
 lx_order_options_set_max_batch_size
 lx_order_options_set_padded
 lx_order_options_set_seed
+lx_remote_options_set_anonymous
+lx_remote_options_set_credentials
 lx_set_allocator
 lx_source_options_set_release
 lx_source_options_set_varying

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "remote/http/http-exchange.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "remote/http/wipe.h"
+
+#define LOW_SPEED_BYTES 4096L
+#define DNS_CACHE_SECONDS 60L
+/* Longer waits are the caller's business. */
+#define RETRY_AFTER_MAX 300
+/* The SHA-256 of no bytes: R2 requires this header, and libcurl 7.88 does not send it. */
+#define EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+static size_t take_header(char *line, size_t unit, size_t count, void *user)
+{
+    lx__http_exchange *self = user;
+    (void)unit; /* is 1 */
+    /* What follows a body (a trailer) cannot change what it is. */
+    lx__http_headers trailer = {.bytes = self->headers.bytes};
+    lx__http_headers *headers = self->judged ? &trailer : &self->headers;
+    bool fits = lx__http_headers_add(headers, line, count);
+    self->headers.bytes = headers->bytes;
+    if (fits)
+        return count;
+    self->judged = true;
+    self->flaw = LX__HTTP_HEADERS_TOO_LONG;
+    return 0;
+}
+
+static lx__http_flaw judge(const lx__http_exchange *self)
+{
+    const lx__http_headers *headers = &self->headers;
+    if (self->status != 200 && self->status != 206)
+        return LX__HTTP_FLAWLESS;
+    if (headers->encoded)
+        return LX__HTTP_ENCODED;
+    if (self->status == 200 && !headers->has_range && !headers->bad_range)
+        return self->empty ? LX__HTTP_FLAWLESS : LX__HTTP_NO_RANGE;
+    if (!headers->has_range || headers->unsatisfied || headers->first != self->offset ||
+        headers->last - headers->first >= self->size)
+        return LX__HTTP_WRONG_RANGE;
+    return LX__HTTP_FLAWLESS;
+}
+
+/** Judges the headers of the last response, which are complete. */
+static void judge_once(lx__http_exchange *self, CURL *easy)
+{
+    curl_off_t length = -1;
+    if (self->judged)
+        return;
+    self->judged = true;
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &self->status);
+    curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    /* Servers have no range to answer with if a file is empty. */
+    self->empty = self->status == 200 && length == 0;
+    self->flaw = judge(self);
+}
+
+/** The exchange and its handle, for callbacks. */
+struct transfer {
+    lx__http_exchange *exchange;
+    CURL *easy;
+};
+
+/** Keeps the beginning of a text. What is longer than that is not worth a download. */
+static size_t take_text(lx__http_exchange *self, const char *bytes, size_t count)
+{
+    size_t room = LX__HTTP_BODY_BYTES - self->body_size;
+    size_t kept = count < room ? count : room;
+    memcpy(self->body + self->body_size, bytes, kept);
+    self->body_size += kept;
+    return kept;
+}
+
+static size_t take_body(char *bytes, size_t unit, size_t count, void *user)
+{
+    struct transfer *transfer = user;
+    lx__http_exchange *self = transfer->exchange;
+    (void)unit; /* is 1 */
+    judge_once(self, transfer->easy);
+    if (self->status != 200 && self->status != 206)
+        return take_text(self, bytes, count);
+    if (self->flaw != LX__HTTP_FLAWLESS)
+        return 0;
+    size_t length = self->empty ? 0 : (size_t)(self->headers.last - self->headers.first) + 1;
+    if (count > length - self->got) {
+        self->flaw = LX__HTTP_TOO_LONG;
+        return 0;
+    }
+    memcpy(self->data + self->got, bytes, count);
+    self->got += count;
+    return count;
+}
+
+/** Adds a header; false if out of memory. */
+static bool add_header(struct curl_slist **headers, const char *name, const char *value)
+{
+    char line[LX_CREDENTIALS_TOKEN_SIZE + 64];
+    snprintf(line, sizeof line, "%s%s", name, value);
+    struct curl_slist *longer = curl_slist_append(*headers, line);
+    lx__wipe(line, sizeof line);
+    if (longer != NULL)
+        *headers = longer;
+    return longer != NULL;
+}
+
+static void free_headers(struct curl_slist *headers)
+{
+    for (struct curl_slist *at = headers; at != NULL; at = at->next)
+        lx__wipe(at->data, strlen(at->data));
+    curl_slist_free_all(headers);
+}
+
+/** Adds the credentials, and the headers that are signed. */
+static bool add_credentials(const lx__http_exchange *self, CURL *easy, struct curl_slist **headers)
+{
+    const lx_credentials *credentials = self->credentials;
+    if (credentials == NULL)
+        return true;
+    if (credentials->access_key[0] == '\0')
+        return credentials->token[0] == '\0' ||
+               add_header(headers, "Authorization: Bearer ", credentials->token);
+    curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, self->signing);
+    curl_easy_setopt(easy, CURLOPT_USERNAME, credentials->access_key);
+    curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret_key);
+    return add_header(headers, "x-amz-content-sha256: ", EMPTY_SHA256) &&
+           (credentials->token[0] == '\0' ||
+            add_header(headers, "x-amz-security-token: ", credentials->token));
+}
+
+/** Describes the request to libcurl; false if out of memory. */
+static bool describe(struct transfer *transfer, struct curl_slist **headers)
+{
+    lx__http_exchange *self = transfer->exchange;
+    CURL *easy = transfer->easy;
+    char range[64];
+    snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, self->offset,
+             self->offset + self->size - 1);
+    if (!add_credentials(self, easy, headers) ||
+        (self->etag[0] != '\0' && !add_header(headers, "If-Match: ", self->etag)) ||
+        curl_easy_setopt(easy, CURLOPT_URL, self->url) != CURLE_OK ||
+        curl_easy_setopt(easy, CURLOPT_RANGE, range) != CURLE_OK)
+        return false;
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, *headers);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* unlike a header, not signed */
+    curl_easy_setopt(easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, LOW_SPEED_BYTES);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)self->stall_seconds);
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, (long)self->fresh);
+    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, self->fresh ? 0L : DNS_CACHE_SECONDS);
+    if (self->ca_bundle != NULL)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, self->ca_bundle);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, self);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    return true;
+}
+
+/** Takes what libcurl knows about the response; false if out of memory. */
+static bool conclude(lx__http_exchange *self, CURL *easy)
+{
+    char *url = NULL;
+    curl_off_t seconds = 0;
+    if (self->result == CURLE_OK)
+        judge_once(self, easy);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &self->status);
+    curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
+    if (seconds > RETRY_AFTER_MAX)
+        seconds = RETRY_AFTER_MAX;
+    if (seconds > 0)
+        self->retry_after_ns = (uint64_t)seconds * 1000000000;
+    curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &url);
+    self->body[self->body_size] = '\0';
+    return url == NULL || (self->redirect = lx__strdup(url)) != NULL;
+}
+
+lx_status lx__http_exchange_run(lx__http_exchange *self, lx__http_client *client, lx_error *error)
+{
+    struct transfer transfer = {self, client->easy};
+    struct curl_slist *headers = NULL;
+    lx__http_client_reset(client);
+    bool done = describe(&transfer, &headers);
+    if (done) {
+        self->result = lx__http_client_perform(client);
+        done = self->result != CURLE_OUT_OF_MEMORY && conclude(self, client->easy);
+    }
+    lx__http_client_reset(client);
+    free_headers(headers);
+    return done ? LX_OK : lx__fail_memory(error, "a request");
+}
+
+void lx__http_exchange_clear(lx__http_exchange *self)
+{
+    lx__free(self->redirect);
+    self->redirect = NULL;
+}

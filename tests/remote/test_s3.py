@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""Reads from real servers: SeaweedFS, rclone and moto for S3, and nginx. Each is taken from an
+environment variable (SEAWEEDFS, RCLONE, MOTO_SERVER, NGINX) or from PATH."""
+
+import getpass
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from ranges import NEVER, crc32c, read
+
+CONTENT = random.Random(2).randbytes(20_000)
+NAMES = ["a b+c=(1)'/é/ü.zr", "chunk/17.zr", "x~y!*'();:@&=+$,?#[]%20", 'plain']
+KEYS = {'AWS_ACCESS_KEY_ID': 'AKIDEXAMPLE', 'AWS_SECRET_ACCESS_KEY': 'secret+/key'}
+
+
+def free_ports(count):
+    sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def find(variable, program):
+    path = os.environ.get(variable) or shutil.which(program, path=os.environ['PATH'] + ':/usr/sbin')
+    if path is None:
+        pytest.skip(f'{variable} is not set, and {program} is not in PATH')
+    return path
+
+
+def put(url, data=b'', **headers):
+    headers['Content-Type'] = 'application/octet-stream'
+    request = urllib.request.Request(url, data, headers, method='PUT')
+    urllib.request.urlopen(request, timeout=10).close()
+
+
+def start(command, url, folder):
+    """Starts a server and waits until it answers. Yields its URL; kills it afterwards."""
+    with open(folder / 'log', 'wb') as log:
+        server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+    try:
+        for _ in range(300):
+            assert server.poll() is None, (folder / 'log').read_text()
+            try:
+                urllib.request.urlopen(url, timeout=5).close()
+            except urllib.error.HTTPError:
+                pass  # an answer
+            except OSError:
+                time.sleep(0.1)
+                continue
+            break
+        yield url
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture(scope='module')
+def seaweedfs(tmp_path_factory):
+    weed, folder = find('SEAWEEDFS', 'weed'), tmp_path_factory.mktemp('weed')
+    identity = {'name': 'me', 'actions': ['Admin', 'Read', 'Write', 'List'], 'credentials': [
+        {'accessKey': KEYS['AWS_ACCESS_KEY_ID'], 'secretKey': KEYS['AWS_SECRET_ACCESS_KEY']}]}
+    (folder / 's3.json').write_text(json.dumps({'identities': [identity]}))
+    ports = free_ports(8)
+    options = [f'-{name}.port{kind}={ports.pop()}' for name in ('s3', 'filer', 'master', 'volume')
+               for kind in ('', '.grpc')]
+    port = dict(option[1:].split('=') for option in options)
+    command = [weed, 'server', f'-dir={folder}', '-ip=127.0.0.1', '-ip.bind=127.0.0.1', '-s3',
+               '-filer', '-s3.iam=false', f'-s3.config={folder}/s3.json', *options]
+    filer = f'http://127.0.0.1:{port["filer.port"]}'
+    for url in start(command, f'http://127.0.0.1:{port["s3.port"]}', folder):
+        for name in NAMES:
+            wait_for(lambda name=name: put(f'{filer}/buckets/bucket/p/{urllib.parse.quote(name)}',
+                                           CONTENT))
+        yield url
+
+
+def wait_for(call):
+    """Calls it until the server is ready."""
+    for _ in range(50):
+        try:
+            return call()
+        except OSError:
+            time.sleep(0.2)
+    return call()
+
+
+@pytest.fixture(scope='module')
+def rclone(tmp_path_factory):
+    program, folder = find('RCLONE', 'rclone'), tmp_path_factory.mktemp('rclone')
+    if b's3' not in subprocess.run([program, 'serve', '--help'], stdout=subprocess.PIPE,
+                                   timeout=20).stdout:
+        pytest.skip('this rclone has no `serve s3`')
+    for name in NAMES:
+        path = folder / 'bucket' / 'p' / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(CONTENT)
+    address = '127.0.0.1:%d' % free_ports(1)[0]
+    yield from start([program, 'serve', 's3', '--addr', address, '--auth-key',
+                      ','.join(KEYS.values()), str(folder)], 'http://' + address, folder)
+
+
+@pytest.fixture(scope='module')
+def moto(tmp_path_factory):
+    program, folder = find('MOTO_SERVER', 'moto_server'), tmp_path_factory.mktemp('moto')
+    port = free_ports(1)[0]
+    for url in start([program, '-H', '127.0.0.1', '-p', str(port)], f'http://127.0.0.1:{port}',
+                     folder):
+        # moto wants a signature, but does not check it.
+        signed = 'AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request, Signature=x'
+        put(f'{url}/bucket', Authorization=signed)
+        for name in NAMES:
+            put(f'{url}/bucket/p/{urllib.parse.quote(name)}', CONTENT, Authorization=signed)
+        yield url
+
+
+@pytest.fixture(params=['seaweedfs', 'rclone', 'moto'])
+def store(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_reads_ranges_of_odd_names(store):
+    commands = [f'read {first} {size} {name}' for name in NAMES
+                for first, size in ((0, 20_000), (1234, 777), (19_990, 100))]
+    answers = read('s3://bucket/p', *commands, AWS_ENDPOINT_URL=store, **KEYS)
+    for command, answer in zip(commands, answers):
+        first, size = map(int, command.split()[1:3])
+        assert (answer['status'], answer['total']) == ('LX_OK', 20_000), (command, answer)
+        assert answer['crc'] == crc32c(CONTENT[first:first + size])
+
+
+def test_tells_what_is_missing(store):
+    answers = read('s3://bucket/p/', 'read 0 10 none', 'read 20000 10 plain',
+                   options=['--endpoint', store], AWS_ENDPOINT_URL='http://unused', **KEYS)
+    assert (answers[0]['status'], answers[0]['retry']) == ('LX_ERR_NOT_FOUND', NEVER)
+    assert 's3://bucket/p/none, offset 0: ' in answers[0]['error']
+    assert 'NoSuchKey' in answers[0]['error']
+    assert (answers[1]['status'], answers[1]['got']) in (('LX_OK', 0), ('LX_ERR_IO', 0))
+
+
+@pytest.mark.parametrize('name', ['seaweedfs', 'rclone'])
+def test_denies_a_wrong_secret(name, request):
+    url = request.getfixturevalue(name)
+    answer, = read('s3://bucket/p', 'read 0 10 plain', AWS_ENDPOINT_URL=url,
+                   **{**KEYS, 'AWS_SECRET_ACCESS_KEY': 'wrong'})
+    assert (answer['status'], answer['retry']) == ('LX_ERR_IO', NEVER)
+    assert 'access denied; check' in answer['error'] and 'wrong' not in answer['error']
+
+
+def test_denies_anonymous_access(seaweedfs):
+    answer, = read('s3://bucket/p', 'read 0 10 plain', AWS_ENDPOINT_URL=seaweedfs,
+                   options=['--anonymous'])
+    assert (answer['status'], answer['retry']) == ('LX_ERR_IO', NEVER)
+    assert 'access denied; no credentials were sent' in answer['error']
+
+
+def test_needs_credentials(tmp_path):
+    answer, = read('s3://bucket/p', 'read 0 10 plain', HOME=str(tmp_path))
+    assert (answer['status'], answer['retry']) == ('LX_ERR_IO', NEVER)
+    assert 'no credentials for S3 were found' in answer['error']
+
+
+@pytest.mark.parametrize('kind', ['credentials', 'config', 'process'])
+def test_takes_a_profile(seaweedfs, tmp_path, kind):
+    (tmp_path / '.aws').mkdir()
+    key, secret = KEYS.values()
+    keys = f'aws_access_key_id = {key}\naws_secret_access_key={secret}\n'
+    other = 'aws_access_key_id = x\naws_secret_access_key = y\n'
+    profile = f'region = eu-west-1\nendpoint_url = {seaweedfs}\n'
+    if kind == 'credentials':
+        (tmp_path / '.aws' / 'credentials').write_text(f'[default]\n{other}[work]\n{keys}')
+    if kind == 'config':
+        profile += keys
+    if kind == 'process':
+        answer = {'Version': 1, 'AccessKeyId': key, 'SecretAccessKey': secret}
+        profile += f"credential_process = echo '{json.dumps(answer)}'\n"
+    (tmp_path / '.aws' / 'config').write_text(f'[profile work]\n{profile}[default]\n{other}')
+    answer, = read('s3://bucket/p', 'read 0 10 plain', HOME=str(tmp_path), AWS_PROFILE='work')
+    assert answer['status'] == 'LX_OK', answer
+
+
+@pytest.fixture
+def nginx(tmp_path):
+    program, port = find('NGINX', 'nginx'), free_ports(1)[0]
+    (tmp_path / 'f').write_bytes(CONTENT)
+    (tmp_path / 'conf').write_text(
+        f'daemon off; user {getpass.getuser()}; pid {tmp_path}/pid; error_log stderr; events {{}}\n'
+        f'http {{ access_log off; client_body_temp_path {tmp_path}; proxy_temp_path {tmp_path};\n'
+        f'fastcgi_temp_path {tmp_path}; uwsgi_temp_path {tmp_path}; scgi_temp_path {tmp_path};\n'
+        f'server {{ listen 127.0.0.1:{port}; root {tmp_path}; }} }}\n')
+    yield from start([program, '-c', str(tmp_path / 'conf'), '-e', 'stderr'],
+                     f'http://127.0.0.1:{port}', tmp_path)
+
+
+def test_reads_from_nginx(nginx, tmp_path):
+    (tmp_path / 'empty').touch()
+    answers = read(nginx, 'read 5 100 f', 'read 19990 100 f', 'read 20000 100 f', 'read 0 9 empty',
+                   'read 0 9 none')
+    assert [answer['status'] for answer in answers] == ['LX_OK'] * 4 + ['LX_ERR_NOT_FOUND']
+    assert [answer['got'] for answer in answers] == [100, 10, 0, 0, 0]
+    assert [answer['total'] for answer in answers] == [20_000] * 3 + [0, -1]
+    assert answers[0]['crc'] == crc32c(CONTENT[5:105])
