@@ -43,8 +43,8 @@ typedef struct lx__connection {
 } lx__connection;
 
 typedef struct lx__transport_class {
-    const char *network;   /**< The scheme, for messages: "file", "s3". */
-    unsigned connections;  /**< The most connections that make sense by default. */
+    const char *network;  /**< The scheme, for messages: "file", "s3". */
+    unsigned connections; /**< The most connections that make sense by default. */
 
     /** Makes a connection, which one thread at a time uses. Need not communicate. */
     lx_status (*connect)(lx__transport *self, lx__connection **connection, lx_error *error);
