@@ -11,6 +11,11 @@
 #include "remote/http/http-options.h"
 
 struct lx_remote_options {
+    char *cache; /**< NULL: none. */
+    uint64_t limit;
+    uint64_t memory_bytes;
+    uint64_t patience_ns;
+    uint32_t connections; /**< 0: as many as suit the transport. */
     lx__http_options http;
 };
 

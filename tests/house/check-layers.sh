@@ -8,7 +8,7 @@ cd "$top_srcdir"
 # The command, the bindings and the examples are clients.
 for folder in tools bindings doc/examples; do
     [ -d "$folder" ] || continue
-    if grep -rnE --include='*.[ch]' '#include "(base|sampler|executor|zrecord|importer|recordio|loader|parity|image)/' "$folder"; then
+    if grep -rnE --include='*.[ch]' '#include "(base|sampler|executor|zrecord|importer|recordio|remote|loader|parity|image)/' "$folder"; then
         echo "^ $folder uses private headers: it must use the public ones" >&2
         exit 1
     fi

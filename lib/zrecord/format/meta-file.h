@@ -30,7 +30,7 @@ lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_checksum 
 
 /** Opens and reads meta.json in @p directory.
  * @retval LX_ERR_NOT_FOUND  There is no meta.json in @p directory. */
-lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error);
+LX_API lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error);
 
 /** Replaces meta.json atomically: writes a temporary file, syncs it, renames it and syncs the
  * directory. All files that the new meta.json names must be durable before the call.

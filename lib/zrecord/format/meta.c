@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/format/uuid.h"
 
@@ -316,6 +317,20 @@ lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_s
     if (status == LX_OK)
         table->crc = (uint32_t)crc;
     return status;
+}
+
+uint64_t lx__meta_count_table_bytes(const lx__meta *meta)
+{
+    const char *name;
+    json_t *table;
+    uint64_t total = 0, bytes;
+    json_object_foreach(json_object_get(meta->document, "tables"), name, table)
+    {
+        if (lx__json_get_integer(table, "bytes", 0, INT64_MAX, &bytes, NULL) != LX_OK ||
+            !lx__add_fits(total, bytes, &total))
+            return LX_NONE;
+    }
+    return total;
 }
 
 void lx__meta_free(lx__meta *meta)

@@ -48,6 +48,10 @@ typedef struct lx__table_seal {
     uint32_t crc;
 } lx__table_seal;
 
+/** Returns how many bytes the tables of a sealed dataset have together; LX_NONE if meta.json does
+ * not tell. */
+LX_API uint64_t lx__meta_count_table_bytes(const lx__meta *meta);
+
 /** Creates the metadata of a new, empty dataset with a new UUID. Copies @p schema. */
 lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_records,
                         uint64_t chunk_limit, lx_error *error);
@@ -138,6 +142,6 @@ lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_s
                              lx_error *error);
 
 /** Frees the members of a meta; does nothing if the meta is zeroed. */
-void lx__meta_free(lx__meta *meta);
+LX_API void lx__meta_free(lx__meta *meta);
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <loaderx/export.h>
+
 #define LX__META_NAME "meta.json"
 #define LX__META_NEW_NAME "meta.json.new"
 #define LX__LOCK_NAME "LOCK"
@@ -36,7 +38,7 @@ bool lx__name_is_chunk(const char *name, uint64_t *id);
 
 /** Whether @p name is the name of a table of either kind; sets @p stem (LX__NAME_SIZE bytes) and
  * @p table_generation to its parts. */
-bool lx__name_split_table(const char *name, char *stem, uint64_t *table_generation);
+LX_API bool lx__name_split_table(const char *name, char *stem, uint64_t *table_generation);
 
 /** Whether @p name is a dictionary name; sets @p stem (LX__NAME_SIZE bytes) to its stem. */
 bool lx__name_split_dict(const char *name, char *stem);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens datasets that are elsewhere. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "remote/http/transport-http.h"
+#include "remote/place.h"
+#include "remote/remote-options.h"
+#include "remote/remote-provider.h"
+#include "remote/transport-file.h"
+#include "zrecord/format/meta-file.h"
+#include "zrecord/format/names.h"
+#include "zrecord/read/dataset-open.h"
+
+/** Maximum size of meta.json, for its checksum. */
+#define META_MAX ((size_t)64 << 20)
+
+#ifdef HAVE_CURL
+#define SCHEMES "file://, https://, http:// or s3://"
+#else
+#define SCHEMES "file:// (this library was built without libcurl)"
+#endif
+
+static lx_status open_transport(const char *url, const lx_remote_options *options,
+                                lx__transport **transport, lx_error *error)
+{
+    static const char file[] = "file://";
+    if (strncmp(url, file, sizeof file - 1) == 0)
+        return lx__transport_file_open(url + sizeof file - 1, transport, error);
+    if (strstr(url, "://") == NULL)
+        return lx__transport_file_open(url, transport, error);
+#ifdef HAVE_CURL
+    if (strncmp(url, "http", 4) == 0 || strncmp(url, "s3:", 3) == 0)
+        return lx__transport_http_open(url, &options->http, transport, error);
+#else
+    (void)options;
+#endif
+    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                               "the scheme of the URL is not supported: use " SCHEMES);
+    lx_error_locate(error, url, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Opens the cache for the dataset, whose meta.json is in @p directory. */
+static lx_status use_cache(lx__place *place, const lx__file *directory,
+                           const lx_remote_options *options, lx_error *error)
+{
+    lx__meta meta = {0};
+    lx__file file;
+    char *text = NULL;
+    size_t size;
+    lx__cache *cache = NULL;
+    lx_status status = lx__file_open(&file, directory, LX__META_NAME, O_RDONLY, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_read_all(&file, META_MAX, &text, &size, error);
+    lx__file_close(&file);
+    if (status == LX_OK)
+        status = lx__meta_load(&meta, directory, error);
+    if (status == LX_OK && meta.sealed) {
+        status = lx__cache_open(options->cache, options->limit, &cache, error);
+        if (status == LX_OK)
+            status = lx__cache_use(cache, meta.uuid_text, place->url,
+                                   lx__meta_count_table_bytes(&meta), error);
+        if (status == LX_OK)
+            lx__place_set_cache(place, cache, lx__crc32c(0, text, size));
+        else
+            lx__cache_close(cache);
+    }
+    lx__meta_free(&meta);
+    lx__free(text);
+    return status;
+}
+
+static lx_status open_place(const char *url, const lx_remote_options *options, lx__place **place,
+                            lx_error *error)
+{
+    lx__transport *transport;
+    lx_status status = open_transport(url, options, &transport, error);
+    if (status != LX_OK)
+        return status;
+    const lx__request_limits limits = {
+        .connections = options->connections != 0 ? options->connections
+                                                 : transport->class->connections,
+        .patience_ns = options->patience_ns,
+    };
+    return lx__place_new(transport, &limits, options->memory_bytes, place, error);
+}
+
+lx_status lx_remote_open(const char *url, const lx_remote_options *options,
+                         const lx_dataset_options *dataset_options, lx_dataset **dataset,
+                         lx_error *error)
+{
+    LX__CLEAR(dataset);
+    if (url == NULL || dataset == NULL)
+        return lx__fail_null(error, url == NULL ? "url" : "dataset");
+    lx_remote_options *defaults = options == NULL ? lx_remote_options_new() : NULL;
+    lx__place *place = NULL;
+    lx__file directory;
+    if (options == NULL && defaults == NULL)
+        return lx__fail_memory(error, "options");
+    options = options != NULL ? options : defaults;
+    lx_status status = open_place(url, options, &place, error);
+    if (status == LX_OK)
+        status = lx__remote_directory_open(place, &directory, error);
+    if (status == LX_OK && options->cache != NULL) {
+        status = use_cache(place, &directory, options, error);
+        if (status != LX_OK)
+            lx__file_close(&directory);
+    }
+    if (status == LX_OK)
+        status = lx__dataset_open_in(&directory, dataset_options, dataset, error);
+    lx__place_unref(place); /* the dataset has its own reference */
+    lx_remote_options_free(defaults);
+    return status;
+}
+
+lx_status lx_remote_get_stats(lx_dataset *dataset, lx_remote_stats *stats, lx_error *error)
+{
+    if (dataset == NULL || stats == NULL)
+        return lx__fail_null(error, dataset == NULL ? "dataset" : "stats");
+    lx__place *place = lx__remote_directory_get_place(lx__dataset_get_directory(dataset));
+    if (place == NULL)
+        return lx_fail(error, LX_ERR_ARGUMENT, "lx_remote_open() has not opened this dataset");
+    lx__place_get_stats(place, stats);
+    return LX_OK;
+}
