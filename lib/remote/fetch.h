@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-#include "remote/page.h"
-#include "remote/request-queue.h"
+#include "remote/cache/page.h"
+#include "remote/queue/request-queue.h"
 
 struct lx__remote_file;
 

@@ -17,9 +17,9 @@
 #include <loaderx/remote.h>
 
 #include "base/process.h"
-#include "remote/cache.h"
-#include "remote/page-ring.h"
-#include "remote/request-queue.h"
+#include "remote/cache/cache.h"
+#include "remote/cache/page-ring.h"
+#include "remote/queue/request-queue.h"
 
 /** Counts for lx_remote_stats. */
 typedef struct lx__place_counts {

@@ -9,7 +9,7 @@
 #include "remote/place.h"
 #include "remote/remote-options.h"
 #include "remote/remote-provider.h"
-#include "remote/transport-file.h"
+#include "remote/transport/transport-file.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/read/dataset-open.h"

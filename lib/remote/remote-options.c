@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote-options.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -72,4 +74,58 @@ lx_status lx_remote_options_set_patience(lx_remote_options *options, uint64_t na
         return lx__fail_null(error, "options");
     options->patience_ns = nanoseconds;
     return LX_OK;
+}
+
+/* ---- HTTP and S3 */
+
+/** Replaces the text at @p to by a copy of @p text, which may be NULL. */
+static lx_status replace(char **to, const char *text, lx_error *error)
+{
+    char *copy = NULL;
+    if (text != NULL && (copy = lx__strdup(text)) == NULL)
+        return lx__fail_memory(error, "an option");
+    lx__free(*to);
+    *to = copy;
+    return LX_OK;
+}
+
+lx_status lx_remote_options_set_credentials(lx_remote_options *options, lx_get_credentials callback,
+                                            void *user, lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->http.get_credentials = callback;
+    options->http.user = user;
+    return LX_OK;
+}
+
+lx_status lx_remote_options_set_anonymous(lx_remote_options *options, bool anonymous,
+                                          lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->http.anonymous = anonymous;
+    return LX_OK;
+}
+
+lx_status lx_remote_options_set_endpoint(lx_remote_options *options, const char *endpoint,
+                                         lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if (endpoint != NULL && strncmp(endpoint, "https://", 8) != 0 &&
+        strncmp(endpoint, "http://", 7) != 0)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the endpoint '%s' does not begin with https:// or http://", endpoint);
+    return replace(&options->http.endpoint, endpoint, error);
+}
+
+lx_status lx_remote_options_set_region(lx_remote_options *options, const char *region,
+                                       lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if (region != NULL && !lx__http_is_region(region))
+        return lx_fail(error, LX_ERR_ARGUMENT, "'%s' is not the name of a region", region);
+    return replace(&options->http.region, region, error);
 }

@@ -11,7 +11,7 @@
 
 #include "remote/http/http-client.h"
 #include "remote/http/http-headers.h"
-#include "remote/transport.h"
+#include "remote/transport/transport.h"
 
 /** The most bytes that are kept of the text of an error: S3 explains errors in XML. */
 #define LX__HTTP_BODY_BYTES 4096

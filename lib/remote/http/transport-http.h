@@ -9,7 +9,7 @@
 #define LX_REMOTE_TRANSPORT_HTTP_H
 
 #include "remote/http/http-options.h"
-#include "remote/transport.h"
+#include "remote/transport/transport.h"
 
 /**
  * Opens a transport, without communicating.

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "remote/queue/outage.h"
+
+#define SECOND 1000000000u
+#define FIRST ((uint64_t)10 * SECOND)
+#define REPEAT ((uint64_t)60 * SECOND)
+
+uint64_t lx__outage_fail(lx__outage *outage, uint64_t now)
+{
+    if (outage->since == 0)
+        *outage = (lx__outage){.since = now, .next = now + FIRST};
+    if (now < outage->next)
+        return 0;
+    outage->next = now + REPEAT;
+    outage->logged = true;
+    return (now - outage->since) / SECOND;
+}
+
+uint64_t lx__outage_succeed(lx__outage *outage, uint64_t now)
+{
+    uint64_t seconds = outage->logged ? (now - outage->since) / SECOND : 0;
+    *outage = (lx__outage){0};
+    return seconds;
+}
