@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "executor/executor.h"
 #include "loader/damaged-records.h"
 #include "loader/missing-values.h"
@@ -136,6 +137,7 @@ static void run(lx__task *task, size_t part)
     uint64_t started = lx__clock_now(), mapped = lx__map_ns(), first = part * job->part_rows;
     uint64_t rows = batch->rows - first < job->part_rows ? batch->rows - first : job->part_rows;
     lx_status status = LX_OK;
+    const atomic_bool *former = lx__interrupt_by(&job->pipeline->unwanted);
 
     read_ahead(job, started);
     if (columns > sizeof targets / sizeof *targets)
@@ -151,6 +153,7 @@ static void run(lx__task *task, size_t part)
         status = fill(job, first, rows, moved, &error);
     if (moved != targets)
         lx__free(moved);
+    (void)lx__interrupt_by(former);
     if (status != LX_OK)
         record_failure(job, part, status, &error);
     count_fill(job, rows, started, lx__map_ns() - mapped, status);
@@ -381,8 +384,10 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
 /** Drops all jobs, or those that are done when wait_for() fails. */
 static lx_status drop(lx__pipeline *pipeline, uint64_t deadline, bool heed_cancel)
 {
-    /* In a child of fork(), no thread works on the jobs. */
-    bool threads = !pipeline->on_caller && lx__executor_check(pipeline->executor, NULL) == LX_OK;
+    /* In a child of fork(), no thread works on the jobs, and the mutex is unusable. */
+    bool here = lx__executor_check(pipeline->executor, NULL) == LX_OK;
+    bool threads = here && !pipeline->on_caller;
+    atomic_store(&pipeline->unwanted, true);
     for (size_t i = 0; threads && i < pipeline->count; i++)
         lx__executor_cancel(pipeline->executor,
                             &pipeline->jobs[(pipeline->first + i) % pipeline->depth].task);
@@ -395,6 +400,11 @@ static lx_status drop(lx__pipeline *pipeline, uint64_t deadline, bool heed_cance
         lx_batch_unref(job->batch);
         remove_oldest(pipeline);
     }
+    if (here)
+        pthread_mutex_lock(&pipeline->mutex);
+    atomic_store(&pipeline->unwanted, pipeline->canceled);
+    if (here)
+        pthread_mutex_unlock(&pipeline->mutex);
     return LX_OK;
 }
 
@@ -413,6 +423,7 @@ void lx__pipeline_cancel(lx__pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->mutex);
     pipeline->canceled = true;
+    atomic_store(&pipeline->unwanted, true);
     pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->mutex);
 }

@@ -63,6 +63,9 @@ struct lx__pipeline {
     size_t count;       /**< Number of jobs in flight. */
     _Atomic uint64_t fill_ns, map_ns, transform_ns; /**< map_ns is a part of fill_ns. */
 
+    atomic_bool unwanted; /**< No batch in flight will be delivered: reads that wait for a network
+                               are to end. */
+
     pthread_mutex_t mutex; /**< Protects canceled, and the jobs' failures and done flags. A leaf
                                 lock. */
     pthread_cond_t changed;

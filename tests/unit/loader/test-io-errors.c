@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A loader stays before a batch that could not be read because of the disk or the network. */
 #include "../sampler/cut-orders.h"
+#include "../zrecord/files.h"
 #include "loaders.h"
+
+#include "base/interrupt.h"
 
 #define RECORDS 230
 
@@ -237,8 +240,55 @@ START_TEST(waits_no_longer_than_asked_for_batches_to_drop)
 }
 END_TEST
 
+/** Waits for a network that does not answer. */
+static lx_status hang(const uint64_t *indices, size_t count, const lx_target *targets, void *user,
+                      lx_error *error)
+{
+    (void)indices, (void)count, (void)targets;
+    atomic_store((atomic_bool *)user, true);
+    while (!lx__interrupted())
+        nap_ms(1);
+    return lx_fail(error, LX_ERR_CANCELED, "the read was canceled");
+}
+
+static void *cancel_soon(void *loader)
+{
+    nap_ms(20);
+    lx_loader_cancel(loader);
+    return NULL;
+}
+
+START_TEST(reads_that_hang_end_with_their_loader)
+{
+    static const source_functions functions = {.fill = hang};
+    uint64_t width = 16 << 10;
+    const lx_column_info column = {.name = "image", .dtype = LX_UINT8, .ndim = 1, .shape = &width};
+    for (uint32_t threads = 0; threads < 3; threads++) {
+        lx_error error = LX_ERROR_INIT;
+        atomic_bool hangs = false;
+        lx_source *source;
+        lx_batch *batch;
+        pthread_t canceler;
+        unit_ok(new_source(&functions, &hangs, RECORDS, &column, 1, NULL, &source, &error));
+        lx_loader *loader = open_loader(source,
+                                        (struct setup){.batch_size = 16, .threads = threads});
+        if (threads != 0) { /* a seek drops what hangs, too */
+            ck_assert_int_eq(lx_loader_next_timed(loader, 1000000, &batch, &error), LX_ERR_TIMEOUT);
+            unit_ok(lx_loader_seek(loader, 32, &error));
+            ck_assert_int_eq(lx_loader_next_timed(loader, 1000000, &batch, &error), LX_ERR_TIMEOUT);
+        }
+        ck_assert_int_eq(pthread_create(&canceler, NULL, cancel_soon, loader), 0);
+        unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_CANCELED);
+        pthread_join(canceler, NULL);
+        ck_assert(atomic_load(&hangs));
+        lx_loader_close(loader);
+        lx_source_unref(source);
+    }
+}
+END_TEST
+
 UNIT_MAIN("loader/io-errors", the_next_call_reads_the_same_batch,
           batches_that_the_order_forms_stay_the_same, batches_that_failed_in_advance_are_read_again,
           a_state_saved_after_a_failure_begins_with_the_batch, a_seek_leaves_the_batch_out,
           no_policy_takes_it_for_damage, a_transform_gets_the_batch_as_it_was,
-          waits_no_longer_than_asked_for_batches_to_drop)
+          waits_no_longer_than_asked_for_batches_to_drop, reads_that_hang_end_with_their_loader)
