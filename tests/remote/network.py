@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 
 PATIENCE = 10    # seconds for what takes milliseconds
 MTU = 9000
+# Runs what follows the number of its parent; PDEATHSIG was set too late if the parent has changed.
+RUN = 'setpriv', '--pdeathsig', 'KILL', 'sh', '-c', '[ "$PPID" = "$0" ] && exec "$@"'
 TOOLS = 'ip', 'nsenter', 'setpriv', 'unshare'    # iproute2 and util-linux
 
 
@@ -56,8 +58,7 @@ class Space:
 
     def start(self, command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
         """Start a command, which is killed when the thread that started it ends."""
-        process = subprocess.Popen([*self.enter, 'setpriv', '--pdeathsig', 'KILL', *command],
-                                   **options)
+        process = subprocess.Popen([*self.enter, *RUN, str(os.getpid()), *command], **options)
         self.processes.append(process)
         return process
 
