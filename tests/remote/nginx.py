@@ -16,6 +16,7 @@ SLICE = 1 << 20    # bytes that the tier fetches and keeps as one
 
 # One process without a master, which leaves nothing when it is killed.
 CONFIGURATION = '''
+user root root;
 daemon off;
 master_process off;
 pid {folder}/nginx.pid;

@@ -83,6 +83,8 @@ class Loaderx(Reader):
     def open(self, place, cache, limit):
         import loaderx as lx
         options = {} if cache is None else {'cache': cache, 'limit': limit}
+        if limit is not None:    # or memory would hold what the cache does not
+            options['memory'] = (32 << 20) + 2 * LANES // self.world * BLOCK * RECORD
         self.dataset = lx.open(place, **options)
         self.remote = bool(options)
         self.loader = lx.Loader(
