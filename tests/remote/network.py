@@ -3,8 +3,8 @@
 
 Each host is a network namespace, and a `wan` links it to the namespace of the server; nothing else
 can be reached from them. Namespaces have no names, so that nothing stays: each belongs to a process
-that ends when its stdin does, and the kernel removes a namespace with its last process, also when
-this process is killed.
+that ends when its stdin does, also when this process is killed. The kernel then kills what runs in
+the namespace, and removes it.
 
     with Network(hosts=1, delay=10, rate=1000) as network:
         network.server.start(['python3', '-m', 'http.server', '--bind', network.server.address])
@@ -23,8 +23,6 @@ from typing import Any, NamedTuple
 
 PATIENCE = 10    # seconds for what takes milliseconds
 MTU = 9000
-# Runs what follows the number of its parent; PDEATHSIG was set too late if the parent has changed.
-RUN = 'setpriv', '--pdeathsig', 'KILL', 'sh', '-c', '[ "$PPID" = "$0" ] && exec "$@"'
 TOOLS = 'ip', 'nsenter', 'setpriv', 'unshare'    # iproute2 and util-linux
 
 
@@ -42,23 +40,27 @@ class Counts(NamedTuple):
 
 
 class Space:
-    """A network namespace, in which commands run."""
+    """A namespace of a network and of processes, in which commands run."""
 
     def __init__(self, address: str, enter: Sequence[str] = ()) -> None:
         self.address = address
         self.processes: list[subprocess.Popen[Any]] = []
         self.holder = subprocess.Popen(
-            [*enter, 'unshare', '--net', 'sh', '-c', 'ip link set lo up && echo ready && exec cat'],
+            [*enter, 'unshare', '--net', '--pid', '--fork', '--kill-child', 'sh', '-c',
+             'ip link set lo up && echo ready && exec cat'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.holder.stdout and self.holder.stderr
         if self.holder.stdout.readline() != 'ready\n':
             raise Unavailable(f'no network namespace: {self.holder.stderr.read().strip()}')
         self.file = f'/proc/{self.holder.pid}/ns/net'
-        self.enter = [*enter, 'nsenter', f'--net={self.file}']
+        # The command is a child of nsenter, and is killed with it.
+        self.enter = [*enter, 'nsenter', f'--net={self.file}',
+                      f'--pid=/proc/{self.holder.pid}/ns/pid_for_children',
+                      'setpriv', '--pdeathsig', 'KILL']
 
     def start(self, command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
-        """Start a command, which is killed when the thread that started it ends."""
-        process = subprocess.Popen([*self.enter, *RUN, str(os.getpid()), *command], **options)
+        """Start a command, which close() kills. Of signals, it receives only SIGKILL."""
+        process = subprocess.Popen([*self.enter, *command], **options)
         self.processes.append(process)
         return process
 
@@ -76,10 +78,11 @@ class Space:
         return str(printed)
 
     def close(self) -> None:
-        for process in self.processes:
-            process.kill()
-            process.wait()
-        self.holder.communicate()    # closes its stdin
+        assert self.holder.stdin
+        with self.holder:
+            self.holder.stdin.close()
+            for process in self.processes:    # before the holder, which waits until they are gone
+                process.wait()
 
 
 class Link:

@@ -4,6 +4,7 @@
 Times are the shortest of several, which other work on this machine does not lengthen.
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -161,32 +162,64 @@ def test_only_the_server_can_be_reached():
         assert len(routes) == 1 and routes[0].startswith('10.77.0.1 ')
 
 
-def is_running(pid):
-    try:
-        return ') Z ' not in pathlib.Path(f'/proc/{pid}/stat').read_text()
-    except FileNotFoundError:
-        return False
+def find_processes(argument):
+    """The processes that have this argument."""
+    found = []
+    for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
+        with contextlib.suppress(OSError):    # it has ended
+            if argument in path.read_text().split('\0'):
+                found.append(path)
+    return found
+
+
+def wait_for(count, argument):
+    """Wait until so many processes have this argument."""
+    end = time.monotonic() + 20
+    while len(find_processes(argument)) != count:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# A command that starts another one, and which one can be found by its argument.
+TWO = 'sleep {0} & sleep {0}'
+
+
+def test_close_ends_what_commands_started():
+    duration = f'600.{os.getpid()}1'
+    with make_network() as network:
+        network.hosts[0].start(['sh', '-c', TWO.format(duration)])
+        wait_for(2, duration)
+    wait_for(0, duration)
+
+
+def test_a_kill_ends_the_command():
+    duration = f'600.{os.getpid()}2'
+    with make_network() as network:
+        process = network.hosts[0].start(['sleep', duration])
+        wait_for(2, duration)    # nsenter and the command
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        wait_for(0, duration)
 
 
 def test_nothing_outlives_a_kill():
-    code = ('import time\n'
+    duration = f'600.{os.getpid()}3'
+    code = ('import sys, time\n'
             'from network import Network\n'
             'network = Network(1)\n'
-            'host = network.hosts[0]\n'
-            'sleep = host.start(["sleep", "600"])\n'
-            'print(host.holder.pid, network.server.holder.pid, host.link.process.pid, sleep.pid,\n'
-            '      flush=True)\n'
+            'network.hosts[0].start(["sh", "-c", sys.argv[1]])\n'
+            'print(network.server.file, flush=True)\n'
             'time.sleep(600)\n')
     make_network().close()
-    with subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE, text=True,
+    with subprocess.Popen([sys.executable, '-c', code, TWO.format(duration)],
+                          stdout=subprocess.PIPE, text=True,
                           env={**os.environ, 'PYTHONPATH': os.path.dirname(__file__)}) as process:
-        pids = process.stdout.readline().split()
-        assert len(pids) == 4 and all(map(is_running, pids))
+        server = process.stdout.readline().strip()
+        wait_for(2, duration)
+        wait_for(1, server)    # its link
         process.send_signal(signal.SIGKILL)
-    end = time.monotonic() + 10
-    while any(map(is_running, pids)):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_for(0, duration)
+    wait_for(0, server)
 
 
 # ---- nginx
