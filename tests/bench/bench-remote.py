@@ -302,7 +302,11 @@ def describe(bench, key, colds, warms):
 
 
 def compare_packages(bench, keys):
-    """Packages in turn: an epoch with an empty cache, and one with what it left."""
+    """Packages in turn: an epoch with an empty cache, and one with what it left.
+
+    The columns are of the former, except "warm", and "again": the bytes of the latter, relative to
+    those of the records, as in "bytes".
+    """
     done = {key: ([], []) for key in keys}
     for _ in range(bench.given.rounds):
         for key in list(done):
@@ -332,7 +336,7 @@ def compare_with_local(bench):
     cases = [bench.start_ranks('loaderx', bench.new_cache(), world=1),
              bench.start_ranks('loaderx', None, world=1, place=str(bench.folder / 'loaderx'))]
     seconds = [[], []]
-    for turn in range(bench.given.rounds + 1):
+    for _ in range(bench.given.rounds + 1):
         for ranks, times in zip(cases, seconds):
             times.append(bench.read_epoch(ranks).seconds)
     for rank, in cases:
