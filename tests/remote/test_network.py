@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""The network for tests and measurements delays, limits and loses what it is told to.
+
+Times are the shortest of several, which other work on this machine does not lengthen.
+"""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from network import Network, Unavailable
+from nginx import Nginx, summarize
+
+PORT = 5000
+
+# Answers each line "NUMBER" with as many bytes, and counts the datagrams that it is sent.
+SERVER = '''
+import socket, sys, threading
+def serve(connection):
+    with connection, connection.makefile('rb') as lines:
+        for line in lines:
+            connection.sendall(bytes(int(line)))
+listener = socket.create_server((sys.argv[1], int(sys.argv[2])))
+print('ready', flush=True)
+while True:
+    threading.Thread(target=serve, args=[listener.accept()[0]]).start()
+'''
+
+# For each line "NUMBER" on stdin, asks for as many bytes, and prints how many seconds that took.
+CLIENT = '''
+import socket, sys, time
+connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+print('ready', flush=True)
+for line in sys.stdin:
+    start, rest = time.perf_counter(), int(line)
+    connection.sendall(line.encode())
+    while rest > 0:
+        rest -= len(connection.recv(min(rest, 1 << 20)))
+    print(time.perf_counter() - start, flush=True)
+'''
+
+# Sends datagrams.
+SENDER = '''
+import socket, sys
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(int(sys.argv[3])):
+    sender.sendto(bytes(100), (sys.argv[1], int(sys.argv[2])))
+'''
+
+
+def make_network(**settings):
+    """A network with one host, or a skipped test."""
+    try:
+        return Network(1, **settings)
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def start_python(space, code, *arguments):
+    """Start a program in Python that says when it is ready."""
+    process = space.start([sys.executable, '-c', code, *map(str, arguments)], text=True,
+                          bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == 'ready\n'
+    return process
+
+
+class Client:
+    """Fetches bytes from the server of a network."""
+
+    def __init__(self, network):
+        server = network.server
+        start_python(server, SERVER, server.address, PORT)
+        self.process = start_python(network.hosts[0], CLIENT, server.address, PORT)
+
+    def ask(self, size):
+        self.process.stdin.write(f'{size}\n')
+
+    def wait(self):
+        return float(self.process.stdout.readline())
+
+    def fetch(self, size):
+        """Fetch so many bytes, and return the seconds."""
+        self.ask(size)
+        return self.wait()
+
+
+def test_delay():
+    with make_network(delay=20) as network:
+        client = Client(network)
+        seconds = [client.fetch(1) for _ in range(20)]
+        assert 0.040 <= min(seconds) < 0.043
+
+
+def test_rate():
+    with make_network(rate=200) as network:
+        client = Client(network)
+        seconds = [client.fetch(2_500_000) for _ in range(5)]
+        assert 0.100 <= min(seconds) < 0.115    # 0.100 s are for payload alone
+        network.hosts[0].link.set(rate=50)
+        seconds = [client.fetch(625_000) for _ in range(5)]
+        assert 0.100 <= min(seconds) < 0.115
+
+
+def test_queue_is_bounded():
+    with make_network(rate=100, queue=64) as network:
+        client = Client(network)
+        client.fetch(2_000_000)
+        assert network.hosts[0].link.count().overflowed > 0
+
+
+def test_loss_follows_the_seed():
+    lost = []
+    for _ in range(2):
+        with make_network(loss=0.1, seed=7) as network:
+            host = network.hosts[0]
+            host.run([sys.executable, '-c', SENDER, '10.77.0.1', str(PORT), '2000'])
+            lost.append(host.link.count().lost)
+    assert 120 < lost[0] < 280    # of at least 2000: 6 standard deviations
+
+
+def test_lost_packets_are_sent_again():
+    with make_network(delay=1) as network:
+        client, link = Client(network), network.hosts[0].link
+        link.set(loss=0.02)
+        assert client.fetch(1_000_000) > 0
+        assert link.count().lost > 0
+
+
+@pytest.mark.parametrize('silent, again', [({'pause': 1}, {'pause': 0}),
+                                           ({'loss': 1}, {'loss': 0})])
+def test_silence(silent, again):
+    with make_network(delay=1) as network:
+        client, link = Client(network), network.hosts[0].link
+        client.fetch(1)
+        link.set(**silent)
+        time.sleep(0.05)    # what was under way arrives
+        before = link.count()
+        client.ask(1)
+        time.sleep(0.3)
+        assert link.count().received == before.received
+        link.set(**again)
+        assert client.wait() >= 0.3
+
+
+def test_unknown_settings_are_refused():
+    with make_network() as network:
+        with pytest.raises(ValueError, match='not a setting: speed 1'):
+            network.hosts[0].link.set(speed=1)
+        with pytest.raises(ValueError, match='not a setting: rate -1'):
+            network.hosts[0].link.set(rate=-1)
+
+
+def test_only_the_server_can_be_reached():
+    with make_network() as network:
+        routes = network.hosts[0].run(['ip', '-o', 'route']).splitlines()
+        assert len(routes) == 1 and routes[0].startswith('10.77.0.1 ')
+
+
+def find_processes(argument):
+    """The processes that have this argument."""
+    found = []
+    for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
+        with contextlib.suppress(OSError):    # it has ended
+            if argument in path.read_text().split('\0'):
+                found.append(path)
+    return found
+
+
+def wait_for(count, argument):
+    """Wait until so many processes have this argument."""
+    end = time.monotonic() + 20
+    while len(find_processes(argument)) != count:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# A command that starts another one, and which one can be found by its argument.
+TWO = 'sleep {0} & sleep {0}'
+
+
+def test_close_ends_what_commands_started():
+    duration = f'600.{os.getpid()}1'
+    with make_network() as network:
+        network.hosts[0].start(['sh', '-c', TWO.format(duration)])
+        wait_for(2, duration)
+    wait_for(0, duration)
+
+
+def test_a_kill_ends_the_command():
+    duration = f'600.{os.getpid()}2'
+    with make_network() as network:
+        process = network.hosts[0].start(['sleep', duration])
+        wait_for(2, duration)    # nsenter and the command
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        wait_for(0, duration)
+
+
+def test_nothing_outlives_a_kill():
+    duration = f'600.{os.getpid()}3'
+    code = ('import sys, time\n'
+            'from network import Network\n'
+            'network = Network(1)\n'
+            'network.hosts[0].start(["sh", "-c", sys.argv[1]])\n'
+            'print(network.server.file, flush=True)\n'
+            'time.sleep(600)\n')
+    make_network().close()
+    with subprocess.Popen([sys.executable, '-c', code, TWO.format(duration)],
+                          stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, 'PYTHONPATH': os.path.dirname(__file__)}) as process:
+        server = process.stdout.readline().strip()
+        wait_for(2, duration)
+        wait_for(1, server)    # its link
+        process.send_signal(signal.SIGKILL)
+    wait_for(0, duration)
+    wait_for(0, server)
+
+
+# ---- nginx
+
+@pytest.fixture(name='network')
+def fixture_network():
+    with make_network() as network:
+        yield network
+
+
+def start_nginx(network, folder, **options):
+    folder.mkdir()
+    try:
+        return Nginx(network.server, folder, **options)
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+GET = '''
+import sys, urllib.error, urllib.request
+for wanted in sys.argv[2:]:
+    request = urllib.request.Request(sys.argv[1], headers={'Range': f'bytes={wanted}'})
+    try:
+        with urllib.request.urlopen(request) as answer:
+            print(answer.status, len(answer.read()))
+    except urllib.error.HTTPError as error:
+        print(error.code, 0)
+'''
+
+
+def get(network, url, *ranges):
+    """Request ranges of a file, one after the other; return (status, bytes) of each."""
+    printed = network.hosts[0].run([sys.executable, '-c', GET, url, *ranges])
+    return [tuple(map(int, line.split())) for line in printed.splitlines()]
+
+
+def test_log(network, tmp_path):
+    (tmp_path / 'file').write_bytes(bytes(1000))
+    server = start_nginx(network, tmp_path / 'server', root=tmp_path)
+    assert get(network, server.url + '/file', '0-9', '10-29', '0-9', '2000-') == [
+        (206, 10), (206, 20), (206, 10), (416, 0)]
+    assert [(one.status, one.range) for one in server.requests()] == [
+        (206, '0-9'), (206, '10-29'), (206, '0-9'), (416, '2000-')]
+    traffic = summarize(server.requests()[:3])
+    assert (traffic.requests, traffic.bytes, traffic.repeated) == (3, 40, 1)
+    assert traffic.statuses == {206: 3}
+    server.forget()
+    assert get(network, server.url + '/file', '5-5') == [(206, 1)]
+    assert [one.range for one in server.requests()] == ['5-5']
+
+
+def test_limit(network, tmp_path):
+    (tmp_path / 'file').write_bytes(bytes(10))
+    server = start_nginx(network, tmp_path / 'server', root=tmp_path, limit=10)
+    answers = get(network, server.url + '/file', *['0-0'] * 10)
+    assert answers[0] == (206, 1) and (503, 0) in answers
+
+
+def test_tier_fetches_a_slice_once(network, tmp_path):
+    (tmp_path / 'file').write_bytes(bytes(1 << 22))
+    origin = start_nginx(network, tmp_path / 'origin', root=tmp_path)
+    tier = start_nginx(network, tmp_path / 'tier', origin=origin.url, port=8081)
+    assert get(network, tier.url + '/file', '5-9', '100-199') == [(206, 5), (206, 100)]
+    assert [one.range for one in origin.requests()] == ['0-1048575']
+
+
+def test_a_killed_server_can_be_started_again(network, tmp_path):
+    (tmp_path / 'file').write_bytes(bytes(10))
+    server = start_nginx(network, tmp_path / 'first', root=tmp_path)
+    server.close()
+    server = start_nginx(network, tmp_path / 'second', root=tmp_path)
+    assert get(network, server.url + '/file', '0-4') == [(206, 5)]
