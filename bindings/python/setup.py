@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Builds loaderx._core against the installed libraries, which pkg-config finds as `loaderx-parity`,
-`loaderx-import` and `loaderx-recordio`, the modules that require all others; and loaderx._images,
-if pkg-config also finds `loaderx-image`."""
+`loaderx-import` and `loaderx-recordio`, the modules that require all others; and loaderx._images
+and loaderx._remote, if pkg-config also finds `loaderx-image` and `loaderx-remote`."""
 
 import glob
 import os
@@ -56,6 +56,7 @@ def extension(name, folder, modules):
 
 
 extensions = [extension('loaderx._core', 'ext', MODULES)]
-if run_pkg_config('--exists', 'loaderx-image').returncode == 0:
-    extensions.append(extension('loaderx._images', 'ext/images', ['loaderx-image']))
+for module, folder in (('image', 'images'), ('remote', 'remote')):
+    if run_pkg_config('--exists', f'loaderx-{module}').returncode == 0:
+        extensions.append(extension(f'loaderx._{folder}', f'ext/{folder}', [f'loaderx-{module}']))
 setup(ext_modules=extensions)

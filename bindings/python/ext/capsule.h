@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What loaderx._core gives to the other extensions of the package, in a capsule of this name. They
- * do not use lxpy.h. */
+/* What loaderx._core gives to the other extensions of the package, in a capsule of this name, and
+ * what it takes from loaderx._remote. They do not use lxpy.h. */
 #ifndef LXPY_CAPSULE_H
 #define LXPY_CAPSULE_H
 
@@ -23,5 +23,17 @@ typedef struct lxpy_capsule {
      * @p handle, even on failure. */
     PyObject *(*new_source)(struct lxpy_state *state, lx_source *handle, PyObject *reads);
 } lxpy_capsule;
+
+#define LXPY_OPENER "loaderx._remote.opener"
+
+/** Opens one dataset that is elsewhere: in a capsule of this name, which belongs to the Dataset. */
+typedef struct lxpy_opener {
+    void *options;
+    const lxpy_capsule *shared;
+    lx_status (*open)(const struct lxpy_opener *self, const char *url,
+                      const lx_dataset_options *options, lx_dataset **dataset, lx_error *error);
+    /** Returns a dict of numbers: what was read through the dataset. */
+    PyObject *(*get_stats)(const struct lxpy_opener *self, lx_dataset *dataset);
+} lxpy_opener;
 
 #endif

@@ -2,6 +2,8 @@
 /* Dataset: opens, refreshes and closes a dataset for reading. */
 #include "dataset.h"
 
+#include "log.h"
+
 static const char *const verify_names[] = {"first", "always", "never", NULL};
 /* The names, in the order of lx_access. */
 static const char *const access_names[] = {"auto", "mmap", "pread", NULL};
@@ -10,6 +12,7 @@ static const char *const damage_names[] = {"raise", "zeros", NULL};
 /** The arguments of a dataset. An argument that was not passed is NULL. */
 typedef struct arguments {
     PyObject *path, *verify, *durable, *live, *on_damage, *access, *executor, *length;
+    lxpy_elsewhere elsewhere;
 } arguments;
 
 /* ---------------------------------------------------------------- open, close */
@@ -49,14 +52,16 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *para
 }
 
 /** Opens the dataset at @p path (bytes). Returns NULL with an exception on failure. */
-static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const arguments *params)
+static lx_dataset *open_handle(lxpy_state *state, PyObject *path, PyObject *opener,
+                               const arguments *params)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *handle = NULL;
     lx_dataset_options *options = make_options(state, params, &error);
     if (options == NULL)
         return NULL;
-    LXPY_WITHOUT_GIL(lx_dataset_open(PyBytes_AS_STRING(path), options, &handle, &error));
+    lxpy_opener_open(opener, PyBytes_AS_STRING(path), options, &handle, &error);
+    lxpy_log_pass_on(state);
     lx_dataset_options_free(options);
     if (error.status != LX_OK)
         return (lx_dataset *)lxpy_raise(state, &error);
@@ -65,7 +70,7 @@ static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const argument
 
 /** Creates a Dataset that owns @p dataset. On failure, closes @p dataset. */
 static lxpy_dataset *make_dataset(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset,
-                                  lxpy_schema *schema, PyObject *path)
+                                  lxpy_schema *schema, PyObject *path, PyObject *opener)
 {
     lxpy_handle *handle = lxpy_handle_new(dataset);
     lxpy_dataset *self = handle != NULL ? (lxpy_dataset *)type->tp_alloc(type, 0) : NULL;
@@ -79,18 +84,19 @@ static lxpy_dataset *make_dataset(PyTypeObject *type, lxpy_state *state, lx_data
     self->current = handle;
     self->schema = lxpy_schema_ref(schema);
     self->path = Py_NewRef(path);
+    self->opener = Py_XNewRef(opener);
     return self;
 }
 
 /** Returns a Dataset for the handle that was opened at @p path (bytes). */
 static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset, PyObject *path,
-                      bool live)
+                      PyObject *opener, bool live)
 {
     lxpy_schema *schema = lxpy_schema_new(lx_dataset_get_schema(dataset));
     PyObject *text = schema != NULL ? PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path)) : NULL;
     lxpy_dataset *self = NULL;
     if (text != NULL)
-        self = make_dataset(type, state, dataset, schema, text);
+        self = make_dataset(type, state, dataset, schema, text, opener);
     else
         LXPY_WITHOUT_GIL(lx_dataset_close(dataset));
     if (self != NULL)
@@ -102,19 +108,26 @@ static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset
 
 static PyObject *dataset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path",   "verify",   "durable", "live", "on_damage",
-                            "access", "executor", "length",  NULL};
-    arguments params = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    static char *names[] = {"path",   "verify",      "durable",  "live",  "on_damage",
+                            "access", "executor",    "length",   "cache", "limit",
+                            "memory", "connections", "patience", NULL};
+    arguments params = {0};
+    lxpy_elsewhere *elsewhere = &params.elsewhere;
     lxpy_state *state = lxpy_state_find(type);
-    if (state == NULL || !PyArg_ParseTupleAndKeywords(
-                             args, kwargs, "O|$OOOOOOO:Dataset", names, &params.path,
-                             &params.verify, &params.durable, &params.live, &params.on_damage,
-                             &params.access, &params.executor, &params.length))
+    if (state == NULL ||
+        !PyArg_ParseTupleAndKeywords(
+            args, kwargs, "O|$OOOOOOOOOOOO:Dataset", names, &params.path, &params.verify,
+            &params.durable, &params.live, &params.on_damage, &params.access, &params.executor,
+            &params.length, &elsewhere->cache, &elsewhere->limit, &elsewhere->memory,
+            &elsewhere->connections, &elsewhere->patience))
         return NULL;
-    PyObject *path = lxpy_path(params.path, "path");
-    lx_dataset *handle = path != NULL ? open_handle(state, path, &params) : NULL;
-    PyObject *self = handle != NULL ? wrap(type, state, handle, path, params.live == Py_True)
-                                    : NULL;
+    PyObject *path = lxpy_path(params.path, "path"), *opener = NULL, *self = NULL;
+    lx_dataset *handle = NULL;
+    if (path != NULL && lxpy_opener_make(path, elsewhere, &opener) == 0)
+        handle = open_handle(state, path, opener, &params);
+    if (handle != NULL)
+        self = wrap(type, state, handle, path, opener, params.live == Py_True);
+    Py_XDECREF(opener);
     Py_XDECREF(path);
     return self;
 }
@@ -132,7 +145,8 @@ PyObject *lxpy_dataset_new_pinned(PyObject *object, PyObject *ignored)
     if (error.status != LX_OK)
         return lxpy_raise(reading.state, &error);
     lxpy_dataset *self = (lxpy_dataset *)object;
-    return (PyObject *)make_dataset(Py_TYPE(object), self->state, pinned, self->schema, self->path);
+    return (PyObject *)make_dataset(Py_TYPE(object), self->state, pinned, self->schema, self->path,
+                                    self->opener);
 }
 
 static void dataset_dealloc(PyObject *object)
@@ -142,6 +156,7 @@ static void dataset_dealloc(PyObject *object)
     lxpy_dataset_leave(self, self->current);
     lxpy_schema_unref(self->schema);
     Py_XDECREF(self->path);
+    Py_XDECREF(self->opener);
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -329,6 +344,20 @@ static PyMethodDef dataset_methods[] = {
      "    The output of ``loaderx stat --json``. Bytes in a chunk are live if a record refers to\n"
      "    them; `Writer.rebalance` frees dead bytes. Values of up to 8 bytes are ``inline``: they\n"
      "    are in the tables, which take 24 bytes for each value of any size."},
+    {"remote_stats", lxpy_dataset_remote_stats, METH_NOARGS,
+     "remote_stats($self)\n--\n\n"
+     "Return what was read through this dataset since it was opened, if it is elsewhere.\n\n"
+     "Returns\n"
+     "-------\n"
+     "dict or None\n"
+     "    None if the dataset is read directly. ``requests``: the number of attempts to read a\n"
+     "    range, including failed ones. ``bytes``: the number of bytes that were fetched.\n"
+     "    ``retries``: the number of attempts that were made again. ``throttled``: how often the\n"
+     "    server asked for fewer requests. ``cached_bytes`` and ``stored_bytes``: the numbers of\n"
+     "    bytes that were read from the cache and added to it. ``wait_ns``: the time for which\n"
+     "    calls waited for bytes, summed over all threads. ``replaced_bytes``: the number of\n"
+     "    bytes that were dropped from memory before they were read: if it grows, more `memory`\n"
+     "    helps."},
     {"_resolve", lxpy_dataset_resolve, METH_O,
      "_resolve($self, indices)\n--\n\n"
      "Convert indices to an array without negative indices."},

@@ -22,6 +22,8 @@ typedef struct lxpy_dataset {
     bool live;            /**< Each call reads the newest snapshot. */
     uint64_t damaged;     /**< Count of damaged values from the handle that was closed last. */
     PyObject *path;
+    PyObject *opener; /**< A capsule of an lxpy_opener, if the dataset is elsewhere; otherwise NULL.
+                           Pins share it. */
     lxpy_schema *schema;
 } lxpy_dataset;
 
@@ -70,6 +72,27 @@ int lxpy_dataset_install(lxpy_dataset *self, lx_dataset *dataset);
 PyObject *lxpy_dataset_refresh(PyObject *self, PyObject *ignored);
 PyObject *lxpy_dataset_wait(PyObject *self, PyObject *const *args, Py_ssize_t count,
                             PyObject *kwnames);
+
+/* elsewhere.c */
+
+/** The arguments for a dataset that is elsewhere. An argument that was not passed is NULL. */
+typedef struct lxpy_elsewhere {
+    PyObject *cache, *limit, *memory, *connections, *patience;
+} lxpy_elsewhere;
+
+/** Makes the opener for the dataset at @p path (bytes), if it is elsewhere: the path is a URL, or
+ * there are arguments. Otherwise, stores NULL. Returns -1 with an exception on failure. */
+int lxpy_opener_make(PyObject *path, const lxpy_elsewhere *arguments, PyObject **opener);
+
+/** Opens the dataset at @p path with @p opener; NULL: the dataset is here. */
+void lxpy_opener_open(PyObject *opener, const char *path, const lx_dataset_options *options,
+                      lx_dataset **dataset, lx_error *error);
+
+PyObject *lxpy_dataset_remote_stats(PyObject *self, PyObject *ignored);
+
+/** Adds the statistics of @p dataset to the dict @p found, under the identity of its opener, if the
+ * dataset is elsewhere. Returns -1 with an exception set on failure. */
+int lxpy_add_remote_stats(const lxpy_dataset *self, lx_dataset *dataset, PyObject *found);
 
 /* gather.c */
 PyObject *lxpy_dataset_gather(PyObject *self, PyObject *const *args, Py_ssize_t count,

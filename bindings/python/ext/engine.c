@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine.h"
 
+#include "log.h"
 #include "thread-state.h"
 
 #include <stdlib.h>
@@ -457,6 +458,7 @@ static PyObject *take(lxpy_engine *self, PyObject *pass)
         }
         if (status == LX_END)
             return NULL;
+        lxpy_log_pass_on(self->state); /* the wait may be long: the server may be unavailable */
         if (status != LX_ERR_TIMEOUT)
             return self->loader != NULL ? raise_error(self, &error) : lxpy_engine_fail_closed(self);
         if (PyErr_CheckSignals() < 0)

@@ -144,6 +144,33 @@ static PyObject *source_match(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/** Adds the statistics of the datasets that a source, or a tuple of sources, reads to a dict. */
+static int add_remote_stats(PyObject *object, PyObject *found)
+{
+    if (object == NULL)
+        return 0;
+    if (PyTuple_Check(object)) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); i++)
+            if (add_remote_stats(PyTuple_GET_ITEM(object, i), found) < 0)
+                return -1;
+        return 0;
+    }
+    const lxpy_source *self = (lxpy_source *)object;
+    if (self->dataset != NULL &&
+        lxpy_add_remote_stats((lxpy_dataset *)self->dataset, self->snapshot->dataset, found) < 0)
+        return -1;
+    return add_remote_stats(self->reads, found);
+}
+
+static PyObject *source_remote_stats(PyObject *object, PyObject *ignored)
+{
+    PyObject *found = PyDict_New();
+    (void)ignored;
+    if (found != NULL && add_remote_stats(object, found) < 0)
+        Py_CLEAR(found);
+    return found;
+}
+
 static PyMethodDef source_methods[] = {
     {"gather", (PyCFunction)(void (*)(void))lxpy_source_gather, METH_FASTCALL,
      "gather($self, indices, fields, lacking)\n--\n\n"
@@ -158,6 +185,7 @@ static PyMethodDef source_methods[] = {
      "Return the offsets of values that vary in length, without reading them."},
     {"_save", source_save, METH_NOARGS, NULL},
     {"_match", source_match, METH_VARARGS, NULL},
+    {"_remote_stats", source_remote_stats, METH_NOARGS, NULL},
     {NULL},
 };
 

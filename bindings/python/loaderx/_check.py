@@ -102,6 +102,11 @@ def byte_size(name: str, value: Any) -> int:
     return size
 
 
+def size(name: str, value: Union[int, str]) -> int:
+    """Return a number of bytes, at least 1, that is given as an int or as in `byte_size`."""
+    return byte_size(name, value) if isinstance(value, str) else natural(name, value, minimum=1)
+
+
 def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Convert finite numbers that are at least 0, in a sequence or array, to a float64 array."""
     if isinstance(value, Sequence) and not set(map(type, _items(name, value))) <= {float}:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Dict, List
+from types import MappingProxyType
+from typing import Any, Dict, Iterable, List, Mapping
 
 __all__ = ['LoaderStats']
 
@@ -18,10 +19,19 @@ _RECORD_NS = 1000
 _BYTE_NS = 500 / 1024
 
 
-class LoaderStats(Dict[str, int]):
+class LoaderStats(Dict[str, Any]):
     """The dict of numbers that `Loader.stats` returns; ``print()`` shows its `summary`."""
 
     __slots__ = ()
+
+    def __init__(self, numbers: Mapping[str, Any] = MappingProxyType({}),
+                 remote: Iterable[Mapping[str, int]] = ()) -> None:
+        """Add up the statistics of the datasets that are elsewhere under 'remote', if any."""
+        super().__init__(numbers)
+        for one in remote:
+            total = self.setdefault('remote', dict.fromkeys(one, 0))
+            for name, value in one.items():
+                total[name] += value
 
     @property
     def summary(self) -> str:
@@ -49,6 +59,11 @@ class LoaderStats(Dict[str, int]):
                     f'It took {_seconds(maps)} s, summed over all threads, and reading '
                     f'{_seconds(fill - maps)} s. More threads on more processors, cheaper steps or '
                     'smaller images may help.')
+        waited = self.get('remote', {}).get('wait_ns', 0)
+        if waited > (fill - maps) / 2:
+            return (f'the network is the bottleneck. Reading waited {_seconds(waited)} s, summed '
+                    'over all threads, for bytes from elsewhere. A cache, or a larger one, more '
+                    'connections or memory, or fewer fields may help.')
         if self['read_ahead'] > _ON_DISK * self['records'] and self._is_slower_than_memory():
             return (f'the disk is the bottleneck. {self["read_ahead"]:,} records were not in '
                     'memory and were read ahead of the batches. Fewer fields, compression, more '
@@ -60,7 +75,7 @@ class LoaderStats(Dict[str, int]):
     def _is_slower_than_memory(self) -> bool:
         """Whether reading took longer than from memory: ``read_ahead`` alone can be a guess."""
         limit = _RECORD_NS * self['records'] + _BYTE_NS * self['bytes']
-        return self['fill_ns'] - self['map_ns'] > limit
+        return bool(self['fill_ns'] - self['map_ns'] > limit)
 
     def _problems(self) -> List[str]:
         return [f'{what} {self[key]}.' for key, what in

@@ -6,14 +6,24 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ['absolute']
+__all__ = ['absolute', 'is_dataset', 'is_url']
+
+
+def is_url(path: Any) -> bool:
+    """Return whether a path is a URL: it contains ``://``."""
+    return '://' in os.fsdecode(path)
+
+
+def is_dataset(path: Any) -> bool:
+    """Return whether a path is that of a dataset, and not of a file: a directory or a URL."""
+    return is_url(path) or os.path.isdir(path)
 
 
 def absolute(path: Any) -> str:
     """Return a path that names the same file in any working directory, for pickling.
 
     Unlike ``os.path.abspath()``, the function keeps ``..``: after a symbolic link to a folder, it
-    is not the folder of the link.
+    is not the folder of the link. A URL is returned as it is.
     """
     text = os.fsdecode(path)
-    return text if os.path.isabs(text) else os.path.join(os.getcwd(), text)
+    return text if os.path.isabs(text) or is_url(text) else os.path.join(os.getcwd(), text)

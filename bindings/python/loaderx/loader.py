@@ -306,6 +306,7 @@ class Loader:
     """
 
     _passes: Passes
+    _source: Optional[_core.Source]   # what is read; None once the loader is closed
     _shown: Tuple[str, Order, str]    # the source, the order, and the batch size and the rank
     _varies: bool                     # whether epochs differ in their number of batches
     _skipped: Tuple[Tuple[int, int], ...]    # the ranges of positions that are left out
@@ -411,6 +412,7 @@ class Loader:
                               ends)
         sizes = '' if isinstance(order, Budgeted) else f', batch_size={batch_size or 1}'
         made._shown = text, order, sizes if world == 1 else f'{sizes}, rank {rank} of {world}'
+        made._source = core
         made._varies, made._skipped = isinstance(order, Budgeted), skipped
         made._plan = lambda: Planner(
             Loader(NullDataset._of(core), batch_size=batch_size, order=order._repeated(),
@@ -610,7 +612,8 @@ class Loader:
             therefore requested from the disk before they were copied.
             For ``.npy`` and token files, only page faults of the process tell, so after a page
             fault elsewhere, the number includes records that were in memory; the `summary` blames
-            the disk only if copying was slower than from memory.
+            the disk only if copying was slower than from memory. ``remote``, if datasets are
+            elsewhere: the sums of what `Dataset.remote_stats` returns for each of them.
 
         Examples
         --------
@@ -622,7 +625,8 @@ class Loader:
         >>> loader.stats()['records'], loader.stats().summary[:19]
         (10, 'The consumer waited')
         """
-        return LoaderStats(self._passes.stats())
+        source, numbers = self._source, self._passes.stats()
+        return LoaderStats(numbers, source._remote_stats().values() if source else ())
 
     def trace(self, path: Union[str, bytes, os.PathLike[Any]]) -> Trace:
         """Record what each thread does, and write it to a file that Perfetto shows.
@@ -679,7 +683,7 @@ class Loader:
         transforms and reads. Arrays of earlier batches remain valid. Further calls have no effect.
         """
         self._passes.close()
-        self._planner, self._plan = None, _fail_closed    # they hold the source
+        self._planner, self._plan, self._source = None, _fail_closed, None    # they hold the source
 
     @property
     def closed(self) -> bool:

@@ -10,6 +10,8 @@ from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Union,
 
 from . import _core
 from ._check import boolean
+from ._elsewhere import Size
+from ._paths import is_url
 from ._replacement import replacing
 from .sources import Dataset
 from .sources.dataset import Access, OnDamage, Path, Verify
@@ -145,7 +147,10 @@ def fill_new(create: Callable[[Path], Writer], path: Path,
 def open(path: Path, mode: Literal['r'] = 'r', *, verify: Optional[Verify] = None,
          durable: Optional[bool] = None, live: Optional[bool] = None,
          on_damage: Optional[OnDamage] = None, access: Optional[Access] = None,
-         executor: Optional[Executor] = None, length: Optional[int] = None) -> Dataset: ...
+         executor: Optional[Executor] = None, length: Optional[int] = None,
+         cache: Optional[Path] = None, limit: Optional[Size] = None,
+         memory: Optional[Size] = None, connections: Optional[int] = None,
+         patience: Optional[float] = None) -> Dataset: ...
 
 
 @overload
@@ -157,14 +162,17 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
          durable: Optional[bool] = None, live: Optional[bool] = None,
          on_damage: Optional[OnDamage] = None, access: Optional[Access] = None,
          durability: Optional[Durability] = None, level: Optional[int] = None,
-         executor: Optional[Executor] = None,
-         length: Optional[int] = None) -> Union[Dataset, Writer]:
+         executor: Optional[Executor] = None, length: Optional[int] = None,
+         cache: Optional[Path] = None, limit: Optional[Size] = None,
+         memory: Optional[Size] = None, connections: Optional[int] = None,
+         patience: Optional[float] = None) -> Union[Dataset, Writer]:
     """Open a dataset.
 
     Parameters
     ----------
     path : path-like
-        The dataset directory.
+        The dataset directory; or, for reading, the URL of a sealed dataset that is elsewhere, such
+        as ``s3://bucket/train`` or ``file:///nfs/train``.
     mode : {'r', 'a', 'r+'}, optional
         'r' opens the dataset for reading, 'a' for appending only, and 'r+' for appending and
         changing records.
@@ -186,6 +194,8 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         For writing: the executor whose threads write. For reading: see `Dataset`.
     length : int, optional
         For reading: the number of records to show; see `Dataset`.
+    cache, limit, memory, connections, patience : optional
+        For reading a dataset that is elsewhere; see `Dataset`.
 
     Returns
     -------
@@ -200,9 +210,13 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         Another writer has the dataset open.
     CorruptError
         The dataset is damaged.
+    OSError
+        The server or the network is not available.
     """
     reading: Dict[str, Any] = {'verify': verify, 'durable': durable, 'live': live,
-                               'on_damage': on_damage, 'access': access, 'length': length}
+                               'on_damage': on_damage, 'access': access, 'length': length,
+                               'cache': cache, 'limit': limit, 'memory': memory,
+                               'connections': connections, 'patience': patience}
     writing = {'durability': durability, 'level': level}
     if mode == 'r':
         _reject(writing, "'a' and 'r+'")
@@ -210,6 +224,9 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         return Dataset(path, executor=executor, **options)
     if mode in ('a', 'r+'):
         _reject(reading, "'r'")
+        if isinstance(path, (str, bytes)) and is_url(path):
+            raise ValueError(f'{os.fsdecode(path)}: a dataset that is elsewhere can only be read: '
+                             "use mode 'r'")
         return Writer(path, durability=durability, level=level, executor=executor,
                       append_only=mode == 'a')
     kind = ValueError if isinstance(mode, str) else TypeError

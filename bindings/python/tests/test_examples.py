@@ -12,7 +12,8 @@ import loaderx as lx
 
 # Packages that the examples of these modules need; without them the examples are skipped.
 NEEDS = {'torch': ['torch', 'nanoset._batches', 'nanoset._samplers'], 'jax': ['jax'],
-         'tokenizers': ['tokenize'], 'loaderx._images': ['images']}
+         'tokenizers': ['tokenize'], 'loaderx._images': ['images'],
+         'loaderx._remote': ['sources.dataset']}
 # Examples of these modules need the user's data; they do not run.
 SKETCHES = {'jax': 'a mesh of devices', 'torch._loader': 'images', 'torch._samplers': 'images',
             'torch._token_stream': 'a tokenizer', 'tokenize._stream': 'a tokenizer',
@@ -26,7 +27,7 @@ def modules():
     found = [name[len('loaderx.'):] for _, name, _ in pkgutil.walk_packages(
         lx.__path__, 'loaderx.', onerror=lambda name: None)]
     return [name for name in found
-            if not name.startswith(('_core', '_images')) and has_examples(name)]
+            if not name.startswith(('_core', '_images', '_remote')) and has_examples(name)]
 
 
 def has_examples(name):

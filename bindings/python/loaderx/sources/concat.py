@@ -10,6 +10,7 @@ from typing import Any, Iterable, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import _core
+from .._paths import is_dataset
 from .._tables import to_array
 from .dataset import Dataset
 from .records import Concatenable, Records
@@ -27,7 +28,7 @@ def _kept(part: Any) -> Any:
 
 def readable(part: Any) -> Any:
     """Return a dataset from which any field can be read; if `part` is a path to one, open it."""
-    if isinstance(part, (str, bytes, os.PathLike)) and os.path.isdir(part):
+    if isinstance(part, (str, bytes, os.PathLike)) and is_dataset(part):
         return Dataset(part)
     return getattr(part, '_dataset', part)    # that of an ARDataset
 

@@ -11,6 +11,7 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, KeysView, List, Lit
 
 from .. import _core
 from .._check import boolean
+from .._elsewhere import Size
 from .._paths import absolute
 from .._progress import Progress, reporting
 from ..errors import CorruptError
@@ -62,7 +63,8 @@ class Dataset(Stored, _core.Dataset):
     Parameters
     ----------
     path : path-like
-        The dataset directory.
+        The dataset directory; or, for a sealed dataset that is elsewhere, its URL, such as
+        ``s3://bucket/train`` or ``file:///nfs/train``.
     verify : {'first', 'always', 'never'}, optional
         When the checksums of uncompressed values are verified; by default, when a value is first
         read. The checksums of compressed values are always verified.
@@ -88,6 +90,24 @@ class Dataset(Stored, _core.Dataset):
         default, all records. To continue a run with the same samples after records have been
         appended, pass the length that the dataset had when the state was saved. `stat`, `verify`
         and `backup` process the whole dataset.
+    cache : path-like, optional
+        For a dataset that is elsewhere: a directory on a local disk that keeps what was fetched,
+        for all processes of this user. It is created if it does not exist. What it has admitted
+        stays as long as the dataset is in use; once it is full, the rest passes through memory.
+        This option, and each of the following ones, also makes a directory be read as if it were
+        elsewhere, for example one on a network file system.
+    limit : int or str, optional
+        The most bytes in the cache, of all datasets, as a number or a size such as '500GiB'; by
+        default, only the space on the disk limits it.
+    memory : int or str, optional
+        The number of bytes of memory for what the cache does not hold, at least '16MiB'; the
+        default is '1GiB'.
+    connections : int, optional
+        The maximum number of requests at a time, from 1 to 256; the default suits the kind of URL.
+    patience : float, optional
+        How long a read keeps trying while the server or the network is not available, in seconds;
+        the default is 1800. After that, it raises OSError, which `on_damage` does not affect, and a
+        loader stays before the batch. With 0, it fails at the first problem.
 
     Examples
     --------
@@ -105,6 +125,13 @@ class Dataset(Stored, _core.Dataset):
     [[4, 5], [0, 1]]
     >>> len(Dataset('numbers', length=2))
     2
+    >>> with create('train', {'x': Field('int64')}) as writer:
+    ...     first = writer.extend(x=range(3))
+    >>> with open('train', 'a') as writer:
+    ...     writer.seal()
+    >>> train = Dataset('train', cache='cache', limit='1GiB')
+    >>> train['x'][:], train.remote_stats()['requests'] > 0
+    (array([0, 1, 2]), True)
     """
 
     __slots__ = ('_fields', '_opened')
@@ -114,11 +141,15 @@ class Dataset(Stored, _core.Dataset):
     def __init__(self, path: Path, *, verify: Verify = 'first', durable: bool = False,
                  live: bool = False, on_damage: OnDamage = 'raise',
                  access: Access = 'auto', executor: Optional[Executor] = None,
-                 length: Optional[int] = None) -> None:
+                 length: Optional[int] = None, cache: Optional[Path] = None,
+                 limit: Optional[Size] = None, memory: Optional[Size] = None,
+                 connections: Optional[int] = None, patience: Optional[float] = None) -> None:
         self._fields = MappingProxyType(Field._from_descriptions(self._describe()))
         self._opened = absolute(path), {
             'verify': verify, 'durable': durable, 'live': live, 'on_damage': on_damage,
-            'access': access, 'length': length}
+            'access': access, 'length': length,
+            'cache': None if cache is None else absolute(cache), 'limit': limit, 'memory': memory,
+            'connections': connections, 'patience': patience}
 
     @property
     def fields(self) -> Mapping[str, Field]:

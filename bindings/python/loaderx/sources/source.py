@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import _core
-from .._paths import absolute
+from .._paths import absolute, is_dataset, is_url
 from .._tables import find_columns, is_tensor, kind_of, to_array
 from .._types import array_type
 from .arrays import NPDataset
@@ -63,6 +63,8 @@ def _to_array(column: Any, name: str) -> np.ndarray[Any, Any]:
 def _core_of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
     """Return a source for one dataset, array or path, and whether its column has no name."""
     if isinstance(source, (str, bytes, os.PathLike)):
+        if is_url(source):
+            return _core.source_dataset(Dataset(source)), False
         return _core.source_open(source), not os.path.isdir(source)
     if isinstance(source, Records):
         return source._source, source._nameless
@@ -143,7 +145,7 @@ def _columns(source: Any, what: str) -> Optional[Dict[str, Any]]:
         return dict(source)
     if isinstance(source, (str, bytes, os.PathLike)):
         path = os.fsdecode(source)
-        if not path.endswith('.npz') or os.path.isdir(path):
+        if not path.endswith('.npz') or is_dataset(path):
             return None
         with np.load(path, allow_pickle=False) as arrays:
             return dict(arrays)

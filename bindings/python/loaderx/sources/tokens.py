@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._check import UINT64_MAX, boolean, integer, natural
-from .._paths import absolute
+from .._paths import absolute, is_dataset
 from ..errors import LoaderxError
 from .column import Column
 from .dataset import Dataset
@@ -204,7 +204,7 @@ def _as_list(paths: Any) -> Tuple[Any, ...]:
 
 
 def _is_directory(path: Any) -> bool:
-    return isinstance(path, (str, bytes, os.PathLike)) and os.path.isdir(path)
+    return isinstance(path, (str, bytes, os.PathLike)) and is_dataset(path)
 
 
 def _open(path: Any, dtype: Optional[str], field: Optional[str], raw: bool) -> _core.Tokens:

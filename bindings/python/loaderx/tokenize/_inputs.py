@@ -10,6 +10,7 @@ import stat
 import zlib
 from typing import IO, Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
+from .._paths import is_dataset
 from ._sources import ReadSize, Texts, texts_of
 from ._texts import LONGEST, Text, make_error
 
@@ -41,11 +42,11 @@ def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None
                lines: bool = False, split_at: Optional[str] = None) -> Input:
     """Determine the kind of an input without reading its texts.
 
-    A directory is a dataset. By default, a file whose name ends with .jsonl or .ndjson contains
+    A directory or a URL is a dataset. By default, a file whose name ends with .jsonl or .ndjson contains
     JSON lines, and any other file is one document. A file whose name ends with .gz is decompressed.
     """
     name = os.fsdecode(path)
-    if os.path.isdir(name):
+    if is_dataset(name):
         return Input(_records(texts_of(name, field)), None, None)
     if field is not None:
         raise ValueError(f'field: {name} is a file: only datasets have fields')

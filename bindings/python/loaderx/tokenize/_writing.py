@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from .. import _core
 from .._check import natural
+from .._paths import is_dataset
 from .._progress import Progress, reporting
 from ..errors import LoaderxError
 from ._files import Files
@@ -123,7 +124,7 @@ def _open_all(inputs: Any, field: Optional[str], key: Optional[str], lines: bool
     given = [name for name, value in chosen.items() if value]
     if len(given) > 1:
         raise ValueError(f'{given[0]} and {given[1]} are mutually exclusive')
-    if given and all(map(os.path.isdir, paths)):
+    if given and all(map(is_dataset, paths)):
         raise ValueError(f'{given[0]} must not be given if all inputs are datasets')
     return [open_input(path, field, key, lines, split_at) for path in paths]
 

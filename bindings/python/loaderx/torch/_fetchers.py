@@ -12,6 +12,7 @@ import torch
 from torch.utils import data
 
 from .. import _core
+from .._paths import is_dataset
 from .._tables import is_frame
 from .._tensors import to_tensor
 from .._types import varies
@@ -63,7 +64,7 @@ def together(dataset: Any) -> Any:
     dicts, and a dict with other keys than names.
     """
     if isinstance(dataset, (str, bytes, os.PathLike)):
-        if os.path.isdir(dataset):
+        if is_dataset(dataset):
             return Dataset(dataset)
         return (Together(dataset) if os.fsdecode(dataset).endswith('.npz') else
                 NPDataset(dataset))

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Datasets that are elsewhere: loaderx._remote opens them. */
+#include "dataset.h"
+
+#include "capsule.h"
+
+static const lxpy_opener *opener_of(PyObject *capsule)
+{
+    return PyCapsule_GetPointer(capsule, LXPY_OPENER);
+}
+
+static PyObject *or_none(PyObject *argument)
+{
+    return argument != NULL ? argument : Py_None;
+}
+
+int lxpy_opener_make(PyObject *path, const lxpy_elsewhere *arguments, PyObject **opener)
+{
+    PyObject *module = PyImport_ImportModule("loaderx._elsewhere");
+    PyObject *made =
+        module != NULL
+            ? PyObject_CallMethod(module, "make_opener", "OOOOOO", path, or_none(arguments->cache),
+                                  or_none(arguments->limit), or_none(arguments->memory),
+                                  or_none(arguments->connections), or_none(arguments->patience))
+            : NULL;
+    Py_XDECREF(module);
+    *opener = made != Py_None ? made : NULL;
+    if (made == Py_None)
+        Py_DECREF(made);
+    else if (made != NULL && opener_of(made) == NULL)
+        Py_CLEAR(*opener);
+    return made != NULL && !PyErr_Occurred() ? 0 : -1;
+}
+
+void lxpy_opener_open(PyObject *opener, const char *path, const lx_dataset_options *options,
+                      lx_dataset **dataset, lx_error *error)
+{
+    const lxpy_opener *self = opener != NULL ? opener_of(opener) : NULL;
+    Py_BEGIN_ALLOW_THREADS
+    if (self != NULL)
+        self->open(self, path, options, dataset, error);
+    else
+        lx_dataset_open(path, options, dataset, error);
+    Py_END_ALLOW_THREADS
+}
+
+int lxpy_add_remote_stats(const lxpy_dataset *self, lx_dataset *dataset, PyObject *found)
+{
+    if (self->opener == NULL)
+        return 0;
+    const lxpy_opener *opener = opener_of(self->opener);
+    PyObject *key = PyLong_FromVoidPtr(self->opener), *stats = opener->get_stats(opener, dataset);
+    int result = key != NULL && stats != NULL ? PyDict_SetItem(found, key, stats) : -1;
+    Py_XDECREF(stats);
+    Py_XDECREF(key);
+    return result;
+}
+
+PyObject *lxpy_dataset_remote_stats(PyObject *object, PyObject *ignored)
+{
+    lxpy_dataset *self = (lxpy_dataset *)object;
+    (void)ignored;
+    if (self->current == NULL)
+        return lxpy_raise_closed(self->state, "dataset", self->path);
+    if (self->opener == NULL)
+        Py_RETURN_NONE;
+    const lxpy_opener *opener = opener_of(self->opener);
+    return opener->get_stats(opener, self->current->dataset);
+}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# The extension for datasets that are elsewhere, which exists if libloaderx was built with it.
+from typing import Any, Optional
+
+MAX_CONNECTIONS: int
+
+def opener(cache: Optional[bytes], limit: Optional[int], memory: Optional[int],
+           connections: Optional[int], patience: Optional[int], /) -> Any: ...
