@@ -166,7 +166,7 @@ LX_API lx_status lx_dataset_diff(lx_dataset *a, lx_dataset *b, lx_field_diff *fi
 
 /**
  * @defgroup lx_dataset_backup Copy a dataset file by file
- * @see loaderx-backup(1), lx_dataset, lx_dataset_verify(), lx_error, zrecord(5)
+ * @see loaderx-backup(1), loaderx-pull(1), lx_dataset, lx_dataset_verify(), lx_error, zrecord(5)
  * @{
  */
 
@@ -209,6 +209,35 @@ LX_API lx_status lx_dataset_diff(lx_dataset *a, lx_dataset *b, lx_field_diff *fi
  */
 LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
                                    lx_progress_function progress, void *user, lx_error *error);
+
+/**
+ * Copies a sealed dataset to another directory, in as many calls as it takes: if a call fails, or
+ * its process ends, a later call with the same arguments continues. Made for datasets that are
+ * elsewhere (remote.h), of which several ranges are read at a time.
+ *
+ * Until the copy is complete, the directory is not a dataset, and only this function uses it. The
+ * checksums of the tables are verified; those of the records are not, see lx_dataset_verify(). If
+ * the machine lost power in the meantime, what was copied before may be damaged.
+ *
+ * @param[in]  dataset   The dataset.
+ * @param[in]  path      The directory to create. It may already exist if it is empty, or if earlier
+ *                       calls have copied a part of the same snapshot to it.
+ * @param[in]  progress  The progress callback, which receives the number of bytes copied so far, by
+ *                       all calls, and the total; may be NULL.
+ * @param[in]  user      The pointer to pass to @p progress.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             The copy is complete and durable. After any failure, what was copied
+ *                           stays.
+ * @retval LX_ERR_STATE      The dataset is not sealed.
+ * @retval LX_ERR_EXISTS     @p path exists and contains something else; it is unchanged.
+ * @retval LX_ERR_BUSY       Another process is copying to @p path.
+ * @retval LX_ERR_CORRUPT    A file is missing, does not have its size, or is a table with a wrong
+ *                           checksum; the next call copies that table again.
+ * @return Otherwise, any status that lx_dataset_backup() returns.
+ */
+LX_API lx_status lx_dataset_pull(lx_dataset *dataset, const char *path,
+                                 lx_progress_function progress, void *user, lx_error *error);
 
 /** @} */
 

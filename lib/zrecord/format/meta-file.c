@@ -476,6 +476,24 @@ static char *stamped_text(const lx__meta *meta)
     return text;
 }
 
+lx_status lx__meta_write_new(const lx__meta *meta, const lx__file *directory, lx_error *error)
+{
+    lx__file file;
+    char *text = stamped_text(meta);
+    if (text == NULL)
+        return lx__fail_memory(error, LX__META_NEW_NAME);
+    lx_status status = lx__file_open(&file, directory, LX__META_NEW_NAME,
+                                     O_WRONLY | O_CREAT | O_TRUNC, error);
+    if (status == LX_OK) {
+        status = lx__file_write(&file, text, strlen(text), 0, error);
+        if (status == LX_OK)
+            status = lx__file_sync(&file, error);
+        lx__file_close(&file);
+    }
+    lx__free(text);
+    return status;
+}
+
 /** Writes meta.json.new and renames it. A failed sync poisons the writer, because it leaves the
  * contents of the file on disk unknown. */
 static lx_status write_new(const char *text, const lx__file *directory, lx_error *error)

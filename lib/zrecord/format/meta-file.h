@@ -32,6 +32,10 @@ lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_checksum 
  * @retval LX_ERR_NOT_FOUND  There is no meta.json in @p directory. */
 LX_API lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error);
 
+/** Writes meta.json.new and makes it durable, except for its entry in the directory. To be renamed
+ * to meta.json later. */
+lx_status lx__meta_write_new(const lx__meta *meta, const lx__file *directory, lx_error *error);
+
 /** Replaces meta.json atomically: writes a temporary file, syncs it, renames it and syncs the
  * directory. All files that the new meta.json names must be durable before the call.
  * @retval LX_ERR_LIMIT     The file would exceed the size that readers accept.

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
+#include "zrecord/maintenance/snapshot-files.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/snapshot/lock.h"
 #include "zrecord/wal/wal-writer.h"
@@ -24,60 +25,17 @@ typedef struct backup {
     uint64_t done, total;
 } backup;
 
-/** Handles one file of the copy. The file consists of the first @p bytes bytes of a file in the
- * dataset. */
-typedef lx_status visit(backup *self, const lx__file *from, const lx__file *to, const char *name,
-                        uint64_t bytes, lx_error *error);
-
-static lx_status each_field(backup *self, visit *see, lx_error *error)
+static lx_status count_bytes(void *user, const lx__snapshot_file *file, lx_error *error)
 {
-    const lx__store *store = self->snapshot->store;
-    const lx__state *state = &self->snapshot->state;
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < store->meta.schema->count; i++) {
-        char name[LX__NAME_SIZE];
-        lx__dict dict;
-        const char *stem = lx__schema_field(store->meta.schema, i)->stem;
-        lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
-        status = see(self, &store->directory, &self->directory, name, state->rows * LX__OFFSET_ROW,
-                     error);
-        lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
-        if (status == LX_OK)
-            status = see(self, &store->directory, &self->directory, name,
-                         state->rows * LX__CHECK_ROW, error);
-        lx__dict_name(stem, name);
-        if (status == LX_OK && lx__meta_find_dict(&store->meta, i, &dict))
-            status = see(self, &store->directory, &self->directory, name, dict.bytes, error);
-    }
-    return status;
-}
-
-/** Visits all files except meta.json and LOCK. LOG comes last. */
-static lx_status each_file(backup *self, visit *see, lx_error *error)
-{
-    const lx__store *store = self->snapshot->store;
-    const lx__state *state = &self->snapshot->state;
-    char name[LX__NAME_SIZE];
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
-        lx__chunk_name(state->chunks[i].id, name);
-        status = see(self, &store->chunk_directory, &self->chunks, name, state->chunks[i].bytes,
-                     error);
-    }
-    if (status == LX_OK)
-        status = each_field(self, see, error);
-    lx__wal_name(store->meta.generation, name);
-    return status == LX_OK
-               ? see(self, &store->directory, &self->directory, name, state->position.offset, error)
-               : status;
-}
-
-static lx_status count_bytes(backup *self, const lx__file *from, const lx__file *to,
-                             const char *name, uint64_t bytes, lx_error *error)
-{
-    (void)from, (void)to, (void)name, (void)error;
-    self->total += bytes;
+    (void)error;
+    ((backup *)user)->total += file->bytes;
     return LX_OK;
+}
+
+/** Returns the directory of the copy for a file. */
+static const lx__file *directory_for(const backup *self, const lx__snapshot_file *file)
+{
+    return file->is_chunk ? &self->chunks : &self->directory;
 }
 
 static lx_status copy_bytes(backup *self, const lx__file *from, const lx__file *to, uint64_t bytes,
@@ -95,18 +53,20 @@ static lx_status copy_bytes(backup *self, const lx__file *from, const lx__file *
     return status;
 }
 
-static lx_status copy_file(backup *self, const lx__file *from, const lx__file *to, const char *name,
-                           uint64_t bytes, lx_error *error)
+static lx_status copy_file(void *user, const lx__snapshot_file *file, lx_error *error)
 {
+    backup *self = user;
     lx__file source = LX__FILE_CLOSED, target;
     lx_status status = LX_OK;
     /* A file with no committed bytes may be missing; it is created in the copy anyway. */
-    if (bytes != 0)
-        status = lx__committed_open(&source, from, name, O_RDONLY, bytes, false, error);
+    if (file->bytes != 0)
+        status = lx__committed_open(&source, file->directory, file->name, O_RDONLY, file->bytes,
+                                    false, error);
     if (status == LX_OK) {
-        status = lx__file_open(&target, to, name, O_RDWR | O_CREAT | O_EXCL, error);
+        status = lx__file_open(&target, directory_for(self, file), file->name,
+                               O_RDWR | O_CREAT | O_EXCL, error);
         if (status == LX_OK) {
-            status = copy_bytes(self, &source, &target, bytes, error);
+            status = copy_bytes(self, &source, &target, file->bytes, error);
             if (status == LX_OK)
                 status = lx__file_sync(&target, error);
             lx__file_close(&target);
@@ -116,12 +76,12 @@ static lx_status copy_file(backup *self, const lx__file *from, const lx__file *t
     return status;
 }
 
-static lx_status remove_file(backup *self, const lx__file *from, const lx__file *to,
-                             const char *name, uint64_t bytes, lx_error *error)
+static lx_status remove_file(void *user, const lx__snapshot_file *file, lx_error *error)
 {
-    (void)self, (void)from, (void)bytes, (void)error;
-    if (to->fd != -1)
-        (void)lx__file_remove(to, name, NULL);
+    const lx__file *directory = directory_for(user, file);
+    (void)error;
+    if (directory->fd != -1)
+        (void)lx__file_remove(directory, file->name, NULL);
     return LX_OK;
 }
 
@@ -192,9 +152,9 @@ static lx_status make_copy(backup *self, lx_error *error)
 {
     lx_status status = make_chunk_directory(self, error);
     if (status == LX_OK)
-        status = each_file(self, count_bytes, error);
+        status = lx__snapshot_each_file(self->snapshot, count_bytes, self, error);
     if (status == LX_OK)
-        status = each_file(self, copy_file, error);
+        status = lx__snapshot_each_file(self->snapshot, copy_file, self, error);
     if (status == LX_OK)
         status = finish_log(self, error);
     if (status == LX_OK)
@@ -213,7 +173,7 @@ static void undo(backup *self, const char *path, bool made)
 {
     (void)lx__file_remove(&self->directory, LX__META_NAME, NULL);
     (void)lx__file_remove(&self->directory, LX__META_NEW_NAME, NULL);
-    (void)each_file(self, remove_file, NULL);
+    (void)lx__snapshot_each_file(self->snapshot, remove_file, self, NULL);
     (void)lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, NULL);
     (void)lx__file_remove(&self->directory, LX__LOCK_NAME, NULL);
     if (made)

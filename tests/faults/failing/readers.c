@@ -244,6 +244,27 @@ static void backup(struct run *run, lx_dataset *dataset)
     clear_copy(run);
 }
 
+/** A pull that fails keeps what it has copied, and the next one completes it. */
+static void pull(struct run *run, lx_dataset *dataset)
+{
+    char why[600];
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *copy;
+    bool made = TRY(run, lx_dataset_pull(dataset, copy_path(run), NULL, NULL, &run->error));
+    inject_disarm();
+    if (!made && !run->fault.forever)
+        must(lx_dataset_pull(dataset, copy_path(run), NULL, NULL, &error),
+             "another pull where one failed", &error);
+    if (made || !run->fault.forever) {
+        must(lx_dataset_open(copy_path(run), NULL, &copy, &error), "a pulled copy", &error);
+        if (!plain_check(&run->pending, copy, why, sizeof why))
+            run_fail(run, "in a pulled copy: %s", why);
+        lx_dataset_close(copy);
+    }
+    inject_rearm();
+    clear_copy(run);
+}
+
 static void export_npy(struct run *run, lx_dataset *dataset)
 {
     lx_export_result result;
@@ -366,6 +387,15 @@ static void make_copies(struct run *run)
     lx_dataset_close(dataset);
 }
 
+static void pull_sealed(struct run *run)
+{
+    lx_dataset *dataset = open_as(run, LX_VERIFY_FIRST, false, NULL);
+    if (dataset == NULL)
+        return;
+    pull(run, dataset);
+    lx_dataset_close(dataset);
+}
+
 static void read_always(struct run *run)
 {
     lx_executor *executor;
@@ -439,5 +469,6 @@ const struct scenario reader_scenarios[] = {
     {"read-pread", prepare_some, false, read_by_pread},
     {"read-concurrently", prepare_some, true, read_concurrently},
     {"copies", prepare_some, false, make_copies},
+    {"pull", prepare_closed, false, pull_sealed},
     {NULL, NULL, false, NULL},
 };
