@@ -328,7 +328,8 @@ def test_an_outage_is_no_damage(url):
         ds = lx.open({url!r}, patience=0, on_damage='zeros')
         loader = lx.Loader(ds, fields=['label', 'x'], batch_size=100, on_damage='skip', threads=2)
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir('/proc/self/fd')) - 1, limits[1]))
+        count = len(os.listdir('/proc/self/fd')) - 1
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, limits[1]))
         for read in (lambda: ds['x'][:], lambda: next(loader), lambda: next(loader)):
             try:
                 read()

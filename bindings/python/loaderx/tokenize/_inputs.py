@@ -42,8 +42,9 @@ def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None
                lines: bool = False, split_at: Optional[str] = None) -> Input:
     """Determine the kind of an input without reading its texts.
 
-    A directory or a URL is a dataset. By default, a file whose name ends with .jsonl or .ndjson contains
-    JSON lines, and any other file is one document. A file whose name ends with .gz is decompressed.
+    A directory or a URL is a dataset. By default, a file whose name ends with .jsonl or .ndjson
+    contains JSON lines, and any other file is one document. A file whose name ends with .gz is
+    decompressed.
     """
     name = os.fsdecode(path)
     if is_dataset(name):
