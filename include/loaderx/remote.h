@@ -231,6 +231,64 @@ LX_API lx_status lx_remote_get_stats(lx_dataset *dataset, lx_remote_stats *stats
 
 /** @} */
 
+/**
+ * @defgroup lx_cache What a cache contains
+ *
+ * @p path is that of an existing cache in each function. Any number of processes may use the cache
+ * at the same time. Each function may also return what lx_remote_open() returns for a cache that it
+ * cannot use.
+ *
+ * @see loaderx-cache(1), lx_remote_options_set_cache()
+ * @{
+ */
+
+/** A dataset in a cache. */
+typedef struct lx_cache_dataset {
+    const char *uuid;
+    const char *url;      /**< Where it is elsewhere; empty if that is unknown. */
+    uint64_t bytes;       /**< What the cache holds of it. */
+    int64_t last_use;     /**< When it was opened last, in seconds since 1970. */
+    bool in_use;          /**< A process has it open, so that it cannot be removed. */
+    uint64_t reserved[4]; /**< Reserved; zero. */
+} lx_cache_dataset;
+
+/** Receives a dataset, which is valid during the call. A failure ends the list, and becomes the
+ * status of the function. */
+typedef lx_status (*lx_cache_visit)(const lx_cache_dataset *dataset, void *user, lx_error *error);
+
+/**
+ * Calls @p visit for each dataset in a cache, the one that was used least recently first.
+ *
+ * @retval LX_OK             Success.
+ * @retval LX_ERR_ARGUMENT   @p path or @p visit is NULL.
+ * @retval LX_ERR_NOT_FOUND  There is no directory at @p path.
+ */
+LX_API lx_status lx_cache_list(const char *path, lx_cache_visit visit, void *user, lx_error *error);
+
+/**
+ * Removes a dataset from a cache.
+ *
+ * @retval LX_OK             Success.
+ * @retval LX_ERR_ARGUMENT   A pointer is NULL, or @p uuid is not a uuid in lower case.
+ * @retval LX_ERR_BUSY       A process has the dataset open, or is removing datasets.
+ * @retval LX_ERR_NOT_FOUND  The cache does not contain the dataset, or there is no directory at
+ *                           @p path.
+ */
+LX_API lx_status lx_cache_remove(const char *path, const char *uuid, lx_error *error);
+
+/**
+ * Removes datasets that no process has open from a cache, the one that was used least recently
+ * first, until at most @p bytes are left or all other datasets are in use.
+ *
+ * @retval LX_OK             Success.
+ * @retval LX_ERR_ARGUMENT   @p path is NULL.
+ * @retval LX_ERR_BUSY       Another process is removing datasets.
+ * @retval LX_ERR_NOT_FOUND  There is no directory at @p path.
+ */
+LX_API lx_status lx_cache_trim(const char *path, uint64_t bytes, lx_error *error);
+
+/** @} */
+
 LX_END_DECLS
 
 #endif
