@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "dataset.h"
+#include "elsewhere.h"
 #include "failure.h"
 #include "number.h"
 #include "progress.h"
@@ -298,6 +299,10 @@ static lx_status run(int argc, char **argv, lx_error *error)
     lx_status status = command_parse(&bench_command, argc, argv, &line, error);
     if (status == LX_OK)
         status = command_need_directory(b.path, error);
+    if (status == LX_OK && elsewhere_is(b.path))
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "this command measures disks of this machine, but the dataset is "
+                         "elsewhere: copy it here first");
     if (status == LX_OK)
         status = prepare(&b, error);
     if (status == LX_OK)

@@ -4,14 +4,30 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "elsewhere.h"
 #include "failure.h"
 
-/* Includes --help and the terminator of the list. */
-#define OPTIONS_MAX (COMMAND_OPTIONS_MAX + 2)
+/* Includes the shared options and the terminator of the list. */
+#define OPTIONS_MAX (COMMAND_OPTIONS_MAX + 4)
 /* The column at which the descriptions of the options begin. */
 #define HELP_COLUMN 30
 
-static const command_option help_option = {'h', "help", NULL, "print this help"};
+/* The options of all subcommands, after those of the ones that fetch. */
+static const command_option shared_options[] = {
+    {OPTION_CACHE, "cache", "FOLDER", "of a URL: keep what is fetched in FOLDER, and use it again"},
+    {OPTION_LIMIT, "limit", "SIZE", "the most bytes in the cache, such as 500G (the free space)"},
+    {'h', "help", NULL, "print this help"}};
+#define SHARED_COUNT (sizeof shared_options / sizeof *shared_options)
+
+/** Returns the option at a position: first those of the subcommand, then the shared ones. */
+static const command_option *get_option(const command *self, size_t i)
+{
+    size_t hidden = self->fetches ? 0 : SHARED_COUNT - 1;
+    if (i < self->option_count)
+        return &self->options[i];
+    i += hidden - self->option_count;
+    return i < SHARED_COUNT ? &shared_options[i] : NULL;
+}
 
 /* ---- parsing */
 
@@ -19,10 +35,10 @@ static const command_option help_option = {'h', "help", NULL, "print this help"}
  * order and distinguishes a missing value from an unknown option. */
 static void fill_tables(const command *self, struct option *names, char *letters)
 {
-    size_t used = 2;
+    const command_option *option;
+    size_t used = 2, i;
     memcpy(letters, "-:", 2);
-    for (size_t i = 0; i <= self->option_count; i++) {
-        const command_option *option = i < self->option_count ? &self->options[i] : &help_option;
+    for (i = 0; (option = get_option(self, i)) != NULL; i++) {
         names[i] = (struct option){
             .name = option->name, .has_arg = option->value != NULL, .val = option->id};
         if (option->id < OPTION_LONG) {
@@ -31,16 +47,17 @@ static void fill_tables(const command *self, struct option *names, char *letters
                 letters[used++] = ':';
         }
     }
-    names[self->option_count + 1] = (struct option){0};
+    names[i] = (struct option){0};
     letters[used] = '\0';
 }
 
 static const command_option *find_option(const command *self, int id)
 {
-    for (size_t i = 0; i < self->option_count; i++)
-        if (self->options[i].id == id)
-            return &self->options[i];
-    return id == help_option.id ? &help_option : NULL;
+    const command_option *option;
+    for (size_t i = 0; (option = get_option(self, i)) != NULL; i++)
+        if (option->id == id)
+            return option;
+    return NULL;
 }
 
 /** Reports why getopt_long() returned '?' or ':'. */
@@ -53,11 +70,11 @@ static lx_status fail_option(const command *self, int answer, const char *word, 
     if (option != NULL)
         return lx_fail(error, LX_ERR_ARGUMENT, "--%s does not take a value", option->name);
     int length = (int)strcspn(word, "=");
-    for (size_t i = 0; i < self->option_count; i++)
-        if (length > 2 && strncmp(self->options[i].name, word + 2, (size_t)length - 2) == 0)
+    for (size_t i = 0; (option = get_option(self, i)) != NULL; i++)
+        if (length > 2 && strncmp(option->name, word + 2, (size_t)length - 2) == 0)
             return lx_fail(error, LX_ERR_ARGUMENT,
                            "%.*s is ambiguous: write the option in full, such as --%s", length,
-                           word, self->options[i].name);
+                           word, option->name);
     if (optopt != 0 && word[1] != '-')
         return lx_fail(error, LX_ERR_ARGUMENT, "unknown option -%c", optopt);
     return lx_fail(error, LX_ERR_ARGUMENT, "unknown option %.*s", length, word);
@@ -76,10 +93,12 @@ static lx_status take(const command *self, int answer, const char *word, const c
         return line->take_argument(line->user, optarg, error);
     if (answer == '?' || answer == ':')
         return fail_option(self, answer, word, error);
-    if (answer == help_option.id) {
+    if (answer == 'h') {
         command_print_help(self);
         return LX_END;
     }
+    if (answer == OPTION_CACHE || answer == OPTION_LIMIT)
+        return elsewhere_take(answer, optarg, error);
     return line->take_option(line->user, find_option(self, answer), optarg, error);
 }
 
@@ -106,7 +125,7 @@ lx_status command_parse(const command *self, int argc, char **argv, const comman
     }
     for (; status == LX_OK && optind < argc; optind++)
         status = line->take_argument(line->user, argv[optind], error);
-    return status;
+    return status == LX_OK ? elsewhere_check(error) : status;
 }
 
 lx_status command_take_directory(const char **directory, const char *text, lx_error *error)
@@ -150,9 +169,9 @@ static void print_option(const command_option *option)
 void command_print_help(const command *self)
 {
     printf("Usage: loaderx %s %s\n%s\n\nOptions:\n", self->name, self->arguments, self->summary);
-    for (size_t i = 0; i < self->option_count; i++)
-        print_option(&self->options[i]);
-    print_option(&help_option);
+    const command_option *option;
+    for (size_t i = 0; (option = get_option(self, i)) != NULL; i++)
+        print_option(option);
     printf("\n%s%sExamples:\n%s\n", self->notes, self->notes[0] != '\0' ? "\n" : "",
            self->examples);
     printf("Exit status: 0 success, 1 data or system failure, 2 usage error.\n"

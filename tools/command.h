@@ -28,7 +28,7 @@ typedef struct command_option {
 
 /** Numbers of options that several subcommands share. Options without a letter begin at
  * #OPTION_LONG, and options of a single subcommand begin at #OPTION_OWN. */
-enum { OPTION_LONG = 256, OPTION_JSON = OPTION_LONG, OPTION_OWN };
+enum { OPTION_LONG = 256, OPTION_JSON = OPTION_LONG, OPTION_CACHE, OPTION_LIMIT, OPTION_OWN };
 
 #define QUIET_OPTION(what)                                                                         \
     {                                                                                              \
@@ -52,6 +52,9 @@ typedef struct command {
     /** The exit status is as for diff(1): 1 if run() returns #LX_ERR_MISMATCH, after it has printed
      * the differences; 2 after any failure. */
     bool compares;
+    /** It may read much of a dataset that is elsewhere: --cache and --limit are added, which
+     * elsewhere_take() takes. */
+    bool fetches;
     /** Runs the subcommand. Returns #LX_END if only help was requested. */
     lx_status (*run)(int argc, char **argv, lx_error *error);
 } command;
@@ -91,6 +94,6 @@ void command_print_help(const command *self);
 extern const command backup_command, bench_command, blend_command, card_command, checkpoint_command,
     copy_command, diff_command, digest_command, export_command, get_command, import_command,
     pack_command, rebalance_command, recordio_command, repair_command, sample_command, seal_command,
-    split_command, stat_command, train_command, unseal_command, verify_command;
+    split_command, stat_command, train_command, unseal_command, verify_command, warm_command;
 
 #endif

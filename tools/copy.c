@@ -468,4 +468,5 @@ const command copy_command = {
                 "  loaderx copy part-0 part-1 part-2 whole\n"
                 "  loaderx sample --length 60000 --order shuffle --seed 42 --count 100 |\n"
                 "      loaderx copy fashion hundred --indices -\n",
+    .fetches = true,
     .run = run};

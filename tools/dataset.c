@@ -4,16 +4,18 @@
 #include <string.h>
 
 #include "directory.h"
+#include "elsewhere.h"
 #include "failure.h"
 
 void dataset_advise_repair(lx_error *error)
 {
     static const char advice[] = "run 'loaderx repair' to see what can be done";
-    if (strstr(error->message, "'loaderx repair'") == NULL)
+    if (strstr(error->message, "'loaderx repair'") == NULL && !elsewhere_is(error->path))
         advise(error, LX_ERR_CORRUPT, advice);
 }
 
-void dataset_advise_open(lx_error *error)
+/** Adds advice to the error of a failed open. */
+static void advise_open(lx_error *error)
 {
     advise(error, LX_ERR_NOT_FOUND, "use 'loaderx import' to create a dataset");
     dataset_advise_repair(error);
@@ -22,10 +24,12 @@ void dataset_advise_open(lx_error *error)
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error)
 {
+    if (elsewhere_is(path))
+        return elsewhere_open(path, options, dataset, error);
     lx_status status = directory_check(path, error);
     if (status == LX_OK)
         status = lx_dataset_open(path, options, dataset, error);
-    dataset_advise_open(error);
+    advise_open(error);
     return status;
 }
 
@@ -67,7 +71,11 @@ lx_status dataset_identify(const char *path, lx_dataset_identity *identity, uint
 lx_status dataset_open_writer(const char *path, const lx_writer_options *options,
                               lx_writer **writer, lx_error *error)
 {
-    lx_status status = directory_check(path, error);
+    lx_status status = elsewhere_is(path)
+                           ? lx_fail(error, LX_ERR_ARGUMENT,
+                                     "a dataset that is elsewhere can only be read: use its "
+                                     "directory")
+                           : directory_check(path, error);
     if (status == LX_OK)
         status = lx_writer_open(path, options, writer, error);
     advise(error, LX_ERR_BUSY,

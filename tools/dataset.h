@@ -19,12 +19,9 @@ lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error);
 lx_status dataset_open_damaged(const char *path, lx_damage_policy damage, lx_dataset **dataset,
                                lx_error *error);
 
-/** Like dataset_open(), with options; NULL: the defaults. */
+/** Like dataset_open(), with options; NULL: the defaults. The path may be a URL. */
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error);
-
-/** Adds advice to the error of a failed open. */
-void dataset_advise_open(lx_error *error);
 
 /** Adds advice about damage, unless the error already contains it. */
 void dataset_advise_repair(lx_error *error);

@@ -344,4 +344,5 @@ const command diff_command = {
     .examples = "  loaderx diff fashion copy\n"
                 "  loaderx diff fashion copy --json | jq '.fields[].records'\n",
     .compares = true,
+    .fetches = true,
     .run = run};

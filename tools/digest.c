@@ -111,4 +111,5 @@ const command digest_command = {
     .examples = "  loaderx digest fashion\n"
                 "  [ \"$(loaderx digest a --json | jq .digest)\" = \\\n"
                 "    \"$(ssh host loaderx digest a --json | jq .digest)\" ]\n",
+    .fetches = true,
     .run = run};

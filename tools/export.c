@@ -274,4 +274,5 @@ const command export_command = {
         "values are treated the same way. Each file is named after the index of its record.\n",
     .examples = "  loaderx export fashion --npy data=images.npy --npy label=labels.npy\n"
                 "  loaderx export photos --files image=jpegs --suffix .jpg --range :100\n",
+    .fetches = true,
     .run = run};

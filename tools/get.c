@@ -355,4 +355,5 @@ const command get_command = {
     .examples = "  loaderx get fashion 0 --field label\n"
                 "  loaderx get fashion -3: --field data --hex\n"
                 "  loaderx get fashion 0:1000 --field data --npy first.npy\n",
+    .fetches = true,
     .run = run};

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "dataset.h"
+#include "elsewhere.h"
 #include "failure.h"
 #include "image-sample.h"
 #include "report.h"
@@ -257,9 +258,12 @@ static void print_totals(const statement *s)
     putchar('\n');
     printf("log          %s, %" PRIu64 " entries not in the tables\n", report_size(t->log_bytes, a),
            t->log_entries);
-    printf("access       %s, because the dataset is on %s%s\n", access_name(s),
-           s->network != NULL ? s->network : "a local file system",
-           s->network != NULL ? ", a network file system" : "");
+    if (elsewhere_is(s->path))
+        printf("access       %s, because the dataset is elsewhere\n", access_name(s));
+    else
+        printf("access       %s, because the dataset is on %s%s\n", access_name(s),
+               s->network != NULL ? s->network : "a local file system",
+               s->network != NULL ? ", a network file system" : "");
 }
 
 static lx_status print_text(const statement *s, lx_error *error)
@@ -362,4 +366,5 @@ const command stat_command = {.name = "stat",
                               .examples = "  loaderx stat fashion\n"
                                           "  loaderx stat fashion --chunks\n"
                                           "  loaderx stat fashion --json | jq .length\n",
+                              .fetches = true,
                               .run = run};

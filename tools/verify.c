@@ -5,7 +5,6 @@
 
 #include "command.h"
 #include "dataset.h"
-#include "directory.h"
 #include "failure.h"
 #include "progress.h"
 #include "report.h"
@@ -159,13 +158,10 @@ static lx_status verify_with(verification *v, lx_executor *executor, lx_error *e
         return fail_memory(error, "options");
     lx_status status = lx_dataset_options_set_executor(made, executor, error);
     if (status == LX_OK)
-        status = directory_check(v->path, error);
-    if (status == LX_OK)
-        status = lx_dataset_open(v->path, made, &dataset, error);
+        status = dataset_open_with(v->path, made, &dataset, error);
     lx_dataset_options_free(made);
     if (status == LX_ERR_CORRUPT && v->json)
         print_unopened_json(v, error);
-    dataset_advise_open(error);
     if (status == LX_OK)
         status = read_all(v, dataset, error);
     lx_dataset_close(dataset);
@@ -202,4 +198,5 @@ const command verify_command = {.name = "verify",
                                     "  loaderx verify fashion\n"
                                     "  loaderx verify fashion --threads 2 --quiet\n"
                                     "  loaderx verify fashion --json | jq '.damages[].record'\n",
+                                .fetches = true,
                                 .run = run};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "elsewhere.h"
+
+#include <string.h>
+
+#include <loaderx/remote.h>
+
+#include "command.h"
+#include "failure.h"
+#include "number.h"
+
+/* The options that were taken, which apply to all datasets of the command line. */
+static const char *cache;
+static uint64_t limit = LX_NONE;
+
+bool elsewhere_is(const char *path)
+{
+    return strstr(path, "://") != NULL;
+}
+
+lx_status elsewhere_take(int id, char *value, lx_error *error)
+{
+    if (id == OPTION_LIMIT)
+        return number_parse_size("--limit", value, &limit, error);
+    cache = value;
+    return LX_OK;
+}
+
+lx_status elsewhere_check(lx_error *error)
+{
+    if (limit == LX_NONE || cache != NULL)
+        return LX_OK;
+    return lx_fail(error, LX_ERR_ARGUMENT, "--limit requires --cache");
+}
+
+lx_status elsewhere_open(const char *url, const lx_dataset_options *options, lx_dataset **dataset,
+                         lx_error *error)
+{
+    lx_remote_options *made = lx_remote_options_new();
+    if (made == NULL)
+        return fail_memory(error, "options");
+    lx_status status = LX_OK;
+    if (cache != NULL)
+        status = lx_remote_options_set_cache(made, cache, limit, error);
+    if (status == LX_OK)
+        status = lx_remote_open(url, made, options, dataset, error);
+    lx_remote_options_free(made);
+    return status;
+}
