@@ -6,14 +6,18 @@
 #include "command.h"
 #include "dataset.h"
 #include "failure.h"
+#include "number.h"
 #include "progress.h"
 #include "report.h"
 #include "threads.h"
+#include "verify-sample.h"
 
-enum { OPTION_THREADS = OPTION_OWN };
+enum { OPTION_THREADS = OPTION_OWN, OPTION_SAMPLE, OPTION_SEED };
 
 static const command_option options[] = {
     {OPTION_THREADS, "threads", "N", "number of threads that verify, 0 to 64 (one per CPU)"},
+    {OPTION_SAMPLE, "sample", "PART", "verify a random part, such as 0.01 or 1%, of the records"},
+    {OPTION_SEED, "seed", "S", "with --sample: another seed, another sample (0)"},
     QUIET_OPTION("suppress the progress bar and the summary, but not the findings"),
     JSON_OPTION("print the findings and the summary as JSON"),
 };
@@ -23,6 +27,7 @@ typedef struct verification {
     const char *path;
     bool quiet, json;
     threads threads;
+    verify_sample sample;
     uint64_t told; /**< Number of findings printed. */
     progress bar;
 } verification;
@@ -30,8 +35,14 @@ typedef struct verification {
 static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     verification *v = user;
-    if (option->id == OPTION_THREADS)
+    switch (option->id) {
+    case OPTION_THREADS:
         return threads_parse(&v->threads, value, error);
+    case OPTION_SAMPLE:
+        return verify_sample_parse(&v->sample, value, error);
+    case OPTION_SEED:
+        return number_parse("--seed", value, &v->sample.seed, error);
+    }
     v->quiet = v->quiet || option->id == 'q';
     v->json = v->json || option->id == OPTION_JSON;
     return LX_OK;
@@ -93,11 +104,15 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *e
 /** Ends the document that begin_json() began; its last key so far is an open array. */
 static void end_json(const verification *v, const lx_verify_result *result, lx_status status)
 {
-    printf("%s],\n  \"records\": %" PRIu64 ",\n  \"values\": %" PRIu64 ",\n  \"bytes\": %" PRIu64
-           ",\n  \"complete\": %s,\n  \"intact\": %s\n}\n",
-           v->told != 0 ? "\n  " : "", result->records, result->values, result->bytes,
-           status == LX_OK || status == LX_ERR_CORRUPT ? "true" : "false",
-           status == LX_OK ? "true" : "false");
+    bool ended = status == LX_OK || status == LX_ERR_CORRUPT;
+    printf("%s],\n  \"records\": %" PRIu64 ",\n  \"values\": %" PRIu64 ",\n  \"bytes\": ",
+           v->told != 0 ? "\n  " : "", result->records, result->values);
+    if (v->sample.part != 0)
+        printf("null,\n  \"seed\": %" PRIu64, v->sample.seed);
+    else
+        printf("%" PRIu64, result->bytes);
+    printf(",\n  \"complete\": %s,\n  \"intact\": %s\n}\n",
+           ended && v->sample.part == 0 ? "true" : "false", status == LX_OK ? "true" : "false");
 }
 
 static lx_status begin_json(const verification *v)
@@ -123,8 +138,13 @@ static void print_unopened_json(verification *v, const lx_error *error)
 static void print_summary(const verification *v, const lx_verify_result *result)
 {
     char size[REPORT_SIZE_TEXT];
-    printf("%s: %" PRIu64 " records, %" PRIu64 " values, %s stored: nothing is damaged\n", v->path,
-           result->records, result->values, report_size(result->bytes, size));
+    if (v->sample.part != 0)
+        printf("%s: a sample of %" PRIu64 " records with %" PRIu64 " values (seed %" PRIu64
+               "): nothing in it is damaged\n",
+               v->path, result->records, result->values, v->sample.seed);
+    else
+        printf("%s: %" PRIu64 " records, %" PRIu64 " values, %s stored: nothing is damaged\n",
+               v->path, result->records, result->values, report_size(result->bytes, size));
 }
 
 static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
@@ -134,15 +154,19 @@ static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
     if (v->json && begin_json(v) != LX_OK)
         return fail_memory(error, "the report");
     progress_begin(&v->bar, "verify", v->quiet);
-    lx_status status = lx_dataset_verify(dataset, damaged, advanced, v, &result, &first);
+    lx_status status = v->sample.part != 0
+                           ? verify_sample_run(&v->sample, dataset, damaged, advanced, v, &result,
+                                               &first)
+                           : lx_dataset_verify(dataset, damaged, advanced, v, &result, &first);
     progress_clear(&v->bar);
     if (v->json)
         end_json(v, &result, status);
     else if (status == LX_OK && !v->quiet)
         print_summary(v, &result);
     if (status == LX_ERR_CORRUPT)
-        lx_fail(error, status, "%" PRIu64 " finding%s; everything that is not listed can be read",
-                result.damages, result.damages == 1 ? "" : "s");
+        lx_fail(error, status, "%" PRIu64 " finding%s; everything %sthat is not listed can be read",
+                result.damages, result.damages == 1 ? "" : "s",
+                v->sample.part != 0 ? "in the sample " : "");
     else if (status != LX_OK)
         *error = first;
     dataset_advise_repair(error);
@@ -183,6 +207,10 @@ static lx_status run(int argc, char **argv, lx_error *error)
     verification v = {0};
     const command_line line = {take_option, take_argument, &v};
     lx_status status = command_parse(&verify_command, argc, argv, &line, error);
+    if (status == LX_OK && v.sample.part != 0 && v.threads.given)
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--sample and --threads exclude each other");
+    if (status == LX_OK && v.sample.part == 0 && v.sample.seed != 0)
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--seed requires --sample");
     if (status == LX_OK)
         status = command_need_directory(v.path, error);
     return status == LX_OK ? verify(&v, error) : status;
@@ -197,6 +225,7 @@ const command verify_command = {.name = "verify",
                                 .examples =
                                     "  loaderx verify fashion\n"
                                     "  loaderx verify fashion --threads 2 --quiet\n"
+                                    "  loaderx verify s3://bucket/train --sample 0.1%\n"
                                     "  loaderx verify fashion --json | jq '.damages[].record'\n",
                                 .fetches = true,
                                 .run = run};

@@ -37,6 +37,7 @@ def size_of(path):
     ['digest', '{}'],
     ['stat', '{}', '--json'],
     ['card', '{}'],
+    ['verify', '{}', '--sample', '2%', '--json'],
 ])
 def test_prints_the_same(loaderx, sealed, arguments):
     here, there = (loaderx.text(*(word.format(path) for word in arguments))
@@ -87,3 +88,28 @@ def test_reports_damage(loaderx, folder, sealed):
     assert "field 'x', record 3" in loaderx.fails(1, 'get', sealed, '0:10', '--field', 'x')
     found = json.loads(loaderx('verify', sealed, '--json').stdout)['damages']
     assert [(one['field'], one['record']) for one in found] == [('x', 3)]
+
+
+def test_verifies_a_sample(loaderx, folder, sealed):
+    text = loaderx.text('verify', 'train', '--sample', '0.01')
+    assert 'a sample of 40 records with 80 values (seed 0): nothing in it is damaged' in text
+    chunks = sorted((folder / 'train' / 'chunk').iterdir())
+    with open(chunks[0], 'r+b') as file:
+        file.write(bytes(os.path.getsize(chunks[0]) - 8))
+    found = []
+    for seed in '0', '1', '0':
+        done = loaderx('verify', 'train', '--sample', '5%', '--seed', seed, '--json')
+        assert done.returncode == 1
+        report = json.loads(done.stdout)
+        assert report['records'] == ROWS // 20 and report['seed'] == int(seed)
+        assert not report['complete'] and not report['intact'] and report['bytes'] is None
+        found.append([damage['record'] for damage in report['damages']])
+    assert found[0] == found[2] == sorted(found[0]) and found[0] != found[1]
+    everything = json.loads(loaderx('verify', 'train', '--sample', '1', '--json').stdout)
+    whole = json.loads(loaderx('verify', 'train', '--json').stdout)
+    assert {(d['record'], d['field']) for d in everything['damages']} == {
+        (d['record'], d['field']) for d in whole['damages'] if d['record'] is not None}
+    for wrong in '0', '1.1', '-1', '101%', '5 %', '%', 'some', '1e-400', '0.5x', '1%5', '1%%':
+        loaderx.fails(2, 'verify', 'train', '--sample', wrong)
+    assert '--seed requires --sample' in loaderx.fails(2, 'verify', 'train', '--seed', '1')
+    loaderx.fails(2, 'verify', 'train', '--sample', '1%', '--threads', '2')
