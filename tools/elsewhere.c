@@ -26,6 +26,11 @@ lx_status elsewhere_take(int id, char *value, lx_error *error)
     return LX_OK;
 }
 
+bool elsewhere_has_cache(void)
+{
+    return cache != NULL;
+}
+
 lx_status elsewhere_check(lx_error *error)
 {
     if (limit == LX_NONE || cache != NULL)

@@ -17,6 +17,9 @@ bool elsewhere_is(const char *path);
 /** Takes the value of --cache or --limit; @p id is that of the option (command.h). */
 lx_status elsewhere_take(int id, char *value, lx_error *error);
 
+/** Whether --cache was given. */
+bool elsewhere_has_cache(void);
+
 /** Fails if --limit was given without --cache. */
 lx_status elsewhere_check(lx_error *error);
 

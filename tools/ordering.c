@@ -185,6 +185,14 @@ static lx_status check_tables(const ordering *self, lx_error *error)
                    self->type->name);
 }
 
+void ordering_default_length(ordering *self, uint64_t length)
+{
+    if (ordering_said(self, OPTION_LENGTH) || ordering_has_sets(self) || (self->said & FILES) != 0)
+        return;
+    self->said |= ORDERING_BIT(OPTION_LENGTH);
+    self->numbers[0] = length;
+}
+
 lx_status ordering_check(ordering *self, lx_error *error)
 {
     lx_status status = check_options(self, error);

@@ -145,6 +145,10 @@ lx_status ordering_print_json(const ordering *self, lx_error *error);
 /** Releases the resources. */
 void ordering_end(ordering *self);
 
+/** Sets --length to the number of records of a dataset, unless options tell it. Call it before
+ * ordering_check(). */
+void ordering_default_length(ordering *self, uint64_t length);
+
 /* ---- the given options */
 
 static inline bool ordering_said(const ordering *self, int option)

@@ -113,3 +113,22 @@ def test_verifies_a_sample(loaderx, folder, sealed):
         loaderx.fails(2, 'verify', 'train', '--sample', wrong)
     assert '--seed requires --sample' in loaderx.fails(2, 'verify', 'train', '--seed', '1')
     loaderx.fails(2, 'verify', 'train', '--sample', '1%', '--threads', '2')
+
+
+def test_warms_the_cache_for_a_rank(loaderx, folder, sealed):
+    order = ['--order', 'lanes', '--lanes', '8', '--block', '20', '--seed', '5', '--world', '4']
+    first = loaderx.json('warm', sealed, '--cache', 'cache', '--rank', '1', *order)
+    assert first['url'] == sealed and first['records'] == ROWS // 4
+    assert 0 < first['stored_bytes'] <= first['bytes'] < ROWS * WIDTH // 2
+    again = loaderx.json('warm', sealed, '--cache', 'cache', '--rank', '1', *order)
+    assert again['records'] == ROWS // 4 and again['stored_bytes'] == 0
+    other = loaderx.json('warm', sealed, '--cache', 'cache', '--rank', '2', *order)
+    assert other['stored_bytes'] > ROWS * WIDTH // 8
+    text = loaderx.text('warm', sealed, '--cache', 'labels', '--field', 'label', '--epoch', '3')
+    assert text.startswith(f'{sealed}: {ROWS} records; fetched ')
+    assert size_of(folder / 'labels') < ROWS * WIDTH // 4
+    for wrong in (['warm'], ['warm', sealed], ['warm', sealed, '--cache', 'c', '--rank', '1'],
+                  ['warm', sealed, '--cache', 'c', '--field', 'y'],
+                  ['warm', sealed, '--cache', 'c', '--epoch', str(2**64 - 1)]):
+        loaderx.fails(2, *wrong)
+    loaderx.fails(1, 'warm', sealed, '--cache', 'c', '--length', ROWS + 1)
