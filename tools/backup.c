@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "dataset.h"
+#include "elsewhere.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "progress.h"
@@ -64,6 +65,8 @@ static lx_status copy(request *r, lx_dataset *dataset, lx_error *error)
     }
     dataset_advise_repair(error);
     advise(error, LX_ERR_EXISTS, "choose a new directory");
+    if (elsewhere_is(r->path))
+        advise(error, LX_ERR_UNSUPPORTED, "use 'loaderx pull'");
     lx_error_locate(error, r->copy, NULL, LX_NONE, LX_NONE);
     return status;
 }
