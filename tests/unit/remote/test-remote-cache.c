@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lx_cache_list(), lx_cache_remove() and lx_cache_trim(). */
-#include "caches.h"
+#include "cache/caches.h"
 
 #include <loaderx/remote.h>
 
