@@ -96,7 +96,7 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
 /** Reads ahead, and traces that if there was anything to do. */
 static void read_ahead(const lx__job *job, uint64_t started)
 {
-    uint64_t records = lx__read_ahead_step(job->pipeline->read_ahead);
+    uint64_t records = lx__read_ahead_step(job->pipeline->read_ahead, job->end);
     if (records != 0 && lx__tracer_is_on(&job->tracer))
         lx__tracer_add(&job->tracer, &(lx__span){.name = "read ahead",
                                                  .begin = started,

@@ -70,6 +70,7 @@ void lx__read_ahead_close(lx__read_ahead *self)
 void lx__read_ahead_move(lx__read_ahead *self)
 {
     atomic_store_explicit(&self->active, false, memory_order_relaxed);
+    atomic_store_explicit(&self->covered, 0, memory_order_relaxed);
     atomic_store_explicit(&self->moved, true, memory_order_relaxed);
 }
 
@@ -150,35 +151,62 @@ static uint64_t request_batches(lx__read_ahead *self, uint64_t last)
     return requested;
 }
 
-/** Requests the next blocks, as far as a loader is to have them whose window ends at @p last. */
-static uint64_t request_blocks(lx__read_ahead *self, uint64_t last)
+/** Adds the indices of the next blocks, up to position @p last, to the @p count indices there are.
+ * Returns their number. */
+static size_t find_blocks(lx__read_ahead *self, uint64_t last, size_t *visited)
 {
-    uint64_t requested = 0;
     lx__block_plan *plan = &self->plan;
     lx__batch_slice slice;
-    for (size_t records = 0, count; records < STEP_RECORDS; records += count) {
-        count = lx__block_plan_take(plan, self->indices, BLOCK_RECORDS);
-        if (count != 0) {
-            requested += request(self, count);
-        } else if (!lx__block_plan_is_done(plan)) {
-            if (!lx__block_plan_visit(plan, last))
-                break;
-            count = 1;
-        } else {
+    size_t count = 0;
+    for (; count < BLOCK_RECORDS && *visited < STEP_RECORDS; (*visited)++) {
+        size_t taken = lx__block_plan_take(plan, self->indices + count, BLOCK_RECORDS - count);
+        count += taken;
+        if (taken != 0)
+            continue;
+        if (lx__block_plan_is_done(plan)) {
             if (self->schedule.position >= last ||
                 lx__batch_schedule_next(&self->schedule, &slice, NULL) != LX_OK)
                 break;
             lx__block_plan_set_slice(plan, &slice);
-            count = 1;
+        } else if (!lx__block_plan_visit(plan, last)) {
+            break;
         }
+    }
+    return count;
+}
+
+/** Requests the next blocks, as far as a loader is to have them whose window ends at @p last.
+ * Requests many blocks at a time, because each request may wait for rows of tables. */
+static uint64_t request_blocks(lx__read_ahead *self, uint64_t last)
+{
+    uint64_t requested = 0;
+    size_t visited = 0, count;
+    while ((count = find_blocks(self, last, &visited)) != 0) {
+        requested += request(self, count);
+        visited += count;
     }
     return requested;
 }
 
-uint64_t lx__read_ahead_step(lx__read_ahead *self)
+/** Returns the position before which all records were requested. */
+static uint64_t requested_end(const lx__read_ahead *self, bool by_block)
 {
-    if (!atomic_load_explicit(&self->active, memory_order_acquire) ||
-        pthread_mutex_trylock(&self->mutex) != 0)
+    return by_block && !lx__block_plan_is_done(&self->plan) ? self->plan.slice.begin
+                                                            : self->schedule.position;
+}
+
+/** Requests what comes next, or does nothing if another thread is doing so. But a batch of records
+ * from elsewhere must not be filled before they were requested: its blocks would be fetched in
+ * pieces. */
+static bool begin(lx__read_ahead *self, uint64_t end)
+{
+    bool must = self->remote && atomic_load_explicit(&self->covered, memory_order_relaxed) < end;
+    return must ? pthread_mutex_lock(&self->mutex) == 0 : pthread_mutex_trylock(&self->mutex) == 0;
+}
+
+uint64_t lx__read_ahead_step(lx__read_ahead *self, uint64_t end)
+{
+    if (!atomic_load_explicit(&self->active, memory_order_acquire) || !begin(self, end))
         return 0;
     uint64_t first = atomic_load_explicit(&self->first, memory_order_relaxed);
     uint64_t last = atomic_load_explicit(&self->last, memory_order_relaxed);
@@ -192,6 +220,7 @@ uint64_t lx__read_ahead_step(lx__read_ahead *self)
     self->schedule.run_end = atomic_load_explicit(&self->run_end, memory_order_relaxed);
     bool by_block = atomic_load_explicit(&self->by_block, memory_order_relaxed);
     uint64_t requested = by_block ? request_blocks(self, last) : request_batches(self, last);
+    atomic_store_explicit(&self->covered, requested_end(self, by_block), memory_order_relaxed);
     pthread_mutex_unlock(&self->mutex);
     return requested;
 }

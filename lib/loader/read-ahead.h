@@ -40,16 +40,17 @@ typedef struct lx__read_ahead {
     uint64_t faults;  /**< Page faults of the process that waited for a disk, at the last look. */
     uint64_t until;   /**< Up to this number of batches, mapped values are taken to be on disk. */
     /** @} */
+    _Atomic uint64_t covered;   /**< Records before this position were requested. */
     _Atomic uint64_t requested; /**< Number of records in batches that were requested since the
                                      loader was opened, and not found in memory. */
 
-    pthread_mutex_t mutex;       /**< Guards the members below. Only ever tried; locked before the
-                                      locks of the order and the source. */
+    pthread_mutex_t mutex; /**< Guards the members below. Locked before the locks of the order and
+                                      the source. */
     lx__batch_schedule schedule; /**< Where to continue. */
     lx_order *order;             /**< Borrowed. */
     lx__scratch *scratch;
     lx__block_plan plan;
-    uint64_t *indices; /**< Room for the records of a batch, and for those of a block. */
+    uint64_t *indices; /**< Room for the records of a batch, and for those of some blocks. */
 } lx__read_ahead;
 
 /** Initializes a zeroed object for batches of @p layout. All pointers are borrowed and must outlive
@@ -73,7 +74,9 @@ void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch
                            uint64_t record_bytes);
 
 /** Requests values of the next batches, unless enough of them are requested or another thread is
- * doing so. Returns the number of records in batches that were not found in memory. */
-uint64_t lx__read_ahead_step(lx__read_ahead *self);
+ * doing so. To be called before a batch that ends at position @p end is filled: if its records come
+ * from another machine and were not requested, waits for the other thread. Returns the number of
+ * records in batches that were not found in memory. */
+uint64_t lx__read_ahead_step(lx__read_ahead *self, uint64_t end);
 
 #endif
