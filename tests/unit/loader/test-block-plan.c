@@ -115,7 +115,7 @@ static void check_ranks(lx_order *order, uint64_t world, uint64_t epochs, uint64
     /* No rank requests what another one does, and none does so twice in an epoch. */
     for (uint64_t i = 0; i < length; i++)
         ck_assert_uint_eq(asked->times[i], lx_order_get_length(order) / length * epochs);
-    ck_assert_uint_eq(asked->longest, block);
+    ck_assert_uint_ge(asked->longest, block); /* usually several blocks */
     lx_source_unref(&asked->source);
 }
 
@@ -254,14 +254,15 @@ START_TEST(blocks_that_ranks_share_are_requested_whole_if_records_are_small)
 }
 END_TEST
 
-START_TEST(long_blocks_are_requested_in_parts)
+START_TEST(long_requests_are_made_in_parts)
 {
     lx_order *order = blocks_of(LENGTH_MAX, 9999);
     struct asked *asked = make_asked(LENGTH_MAX, WIDE);
     lx_loader *loader = open_remote(asked, (struct setup){.batch_size = 64, .order = order});
     read_all(asked, loader, LENGTH_MAX);
     ck_assert_uint_eq(asked->indices, LENGTH_MAX);
-    ck_assert_uint_eq(asked->requests, 7); /* 4096 + 4096 + 1807 twice, and 2 */
+    ck_assert_uint_eq(asked->longest, 4096);
+    ck_assert_uint_eq(asked->requests, (LENGTH_MAX + 4095) / 4096);
     lx_loader_close(loader);
     lx_source_unref(&asked->source);
     lx_order_unref(order);
@@ -357,6 +358,6 @@ UNIT_MAIN("loader/block-plan", each_block_is_requested_once_by_the_rank_that_rea
           a_run_resumed_anywhere_requests_live_blocks_whole,
           requests_again_after_a_seek_and_after_an_outage,
           blocks_that_ranks_share_are_requested_whole_if_records_are_small,
-          long_blocks_are_requested_in_parts, values_on_this_machine_are_requested_one_by_one,
+          long_requests_are_made_in_parts, values_on_this_machine_are_requested_one_by_one,
           threads_request_each_block_once, ends_where_no_rank_has_a_position,
           warns_if_ranks_share_blocks)
