@@ -49,8 +49,11 @@ static lx_status open_file(lx__provider *directory, const char *name, lx__provid
     if (length < 0 || (size_t)length >= sizeof path)
         return lx_fail(error, LX_ERR_NOT_FOUND, "file not found: its name is too long");
     lx_status status = lx__place_find_file(self->place, path, &found, error);
-    if (status == LX_OK && is_fetched_at_once(self, name))
+    if (status == LX_OK && is_fetched_at_once(self, name)) {
         status = lx__remote_file_get_size(found, &size, error);
+        if (status == LX_OK)
+            lx__remote_file_will_need(found, 0, size);
+    }
     return status == LX_OK ? new_provider(self->place, found, false, file, error) : status;
 }
 

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <loaderx/status.h>
+
 typedef struct lx__outage {
     uint64_t since; /**< When the first attempt failed; 0: the last one has succeeded. */
     uint64_t next;  /**< When to log it next. */
@@ -23,5 +25,9 @@ uint64_t lx__outage_fail(lx__outage *outage, uint64_t now);
 /** Reports an attempt that has succeeded. Returns for how many seconds none has, if an outage that
  * was logged ends with it; otherwise 0. */
 uint64_t lx__outage_succeed(lx__outage *outage, uint64_t now);
+
+/** Logs that all attempts to read @p url have failed for so many seconds, most recently with @p
+ * error; or, if that describes no failure, that they succeed again. */
+void lx__outage_log(const char *url, uint64_t seconds, const lx_error *error);
 
 #endif

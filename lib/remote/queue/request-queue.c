@@ -9,13 +9,13 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "executor/clock.h"
 #include "executor/thread.h"
 #include "remote/queue/durations.h"
 #include "remote/queue/outage.h"
 #include "remote/queue/pace.h"
 #include "remote/queue/request-lists.h"
+#include "remote/queue/window.h"
 
 #define SECOND ((uint64_t)1000000000)
 
@@ -65,6 +65,7 @@ struct lx__request_queue {
     bool closed;
 
     lx__pace pace;
+    lx__window window;
     lx__outage outage;
     lx__durations durations;
     uint64_t random;
@@ -179,10 +180,17 @@ static void start_thread(lx__request_queue *queue)
     queue->called++;
 }
 
-/** Returns when the next attempt may begin. */
-static uint64_t get_due(const lx__request_queue *queue)
+/** Returns the request to begin next; NULL if there is none, or the window has no room for it. */
+static lx__request *get_next(lx__request_queue *queue)
 {
-    if (lx__request_lists_get_next(&queue->lists) != NULL)
+    lx__request *request = lx__request_lists_get_next(&queue->lists);
+    return request != NULL && !lx__window_is_full(&queue->window, request->size) ? request : NULL;
+}
+
+/** Returns when the next attempt may begin. */
+static uint64_t get_due(lx__request_queue *queue)
+{
+    if (get_next(queue) != NULL)
         return queue->pace.next;
     uint64_t due = lx__request_lists_get_due(&queue->lists);
     due = due < queue->straggles ? due : queue->straggles;
@@ -246,7 +254,7 @@ static lx__request *take(lx__request_queue *queue)
         if (request != NULL) {
             request->again = true;
         } else {
-            request = lx__request_lists_get_next(&queue->lists);
+            request = get_next(queue);
             if (request == NULL)
                 continue;
             lx__request_lists_remove(&queue->lists, request);
@@ -256,6 +264,7 @@ static lx__request *take(lx__request_queue *queue)
             queue->lists.begun++;
         }
         lx__pace_begin(&queue->pace, now);
+        lx__window_begin(&queue->window, request->size, now);
         return request;
     }
 }
@@ -282,6 +291,7 @@ static bool begin(lx__request_queue *queue, lx__request *request)
     if (needed && !queue->closed)
         return true;
     lx__pace_take_back(&queue->pace);
+    lx__window_end(&queue->window, request->size, 0, 0, lx__clock_now());
     forget(queue, request);
     pthread_mutex_unlock(&queue->lock);
     cancel(request, needed ? CLOSED : "the range is no longer needed");
@@ -406,20 +416,6 @@ static lx__request *end_attempt(queue_thread *worker, lx_status status, const lx
     return request;
 }
 
-/** Logs how long an outage has lasted. */
-static void log_outage(const lx__request_queue *queue, uint64_t seconds, const lx_error *error)
-{
-    if (error->status == LX_OK) {
-        lx__log(LX_LOG_INFO, "%s can be read again, after %" PRIu64 " s", queue->transport->url,
-                seconds);
-        return;
-    }
-    char text[sizeof error->path + sizeof error->message + 128];
-    lx_error_describe(error, text, sizeof text);
-    lx__log(LX_LOG_WARNING, "all attempts to read %s have failed for %" PRIu64 " s: %s",
-            queue->transport->url, seconds, text);
-}
-
 /** Appends how often and how long a failed request was tried. */
 static void append_effort(lx_error *error, unsigned attempts, uint64_t nanoseconds)
 {
@@ -450,12 +446,14 @@ static void serve(queue_thread *worker, lx__request *request)
 
     pthread_mutex_lock(&queue->lock);
     now = lx__clock_now();
+    lx__window_end(&queue->window, worker->size, status == LX_OK ? answer.got : 0, worker->began,
+                   now);
     uint64_t seconds = learn(queue, worker, status, &answer, now);
     request = end_attempt(worker, status, &answer, now);
     bool closed = queue->closed;
     pthread_mutex_unlock(&queue->lock);
     if (seconds != 0)
-        log_outage(queue, seconds, &error);
+        lx__outage_log(queue->transport->url, seconds, &error);
     if (request != NULL && status == LX_OK) {
         request->finish(request, LX_OK, worker->data, &answer, NULL);
     } else if (request != NULL && closed) {
