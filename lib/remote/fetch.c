@@ -19,11 +19,18 @@ static lx__fetch *fetch_of(lx__request *request)
 
 /* ---- on the threads of the queue */
 
+/** Returns the pages to claim: without those at the ends, in which another process's range may end.
+ * Both processes fetch such a page. */
+static lx__pages to_claim(lx__pages pages)
+{
+    return pages.count > 2 ? (lx__pages){pages.first + 1, pages.count - 2} : pages;
+}
+
 static void unclaim(lx__fetch *fetch)
 {
     lx__cache_file *cached = atomic_load(&fetch->file->cached);
     if (fetch->claimed)
-        lx__cache_file_unclaim(cached, fetch->pages);
+        lx__cache_file_unclaim(cached, to_claim(fetch->pages));
     fetch->claimed = false;
 }
 
@@ -42,7 +49,7 @@ static bool prepare(lx__fetch *fetch)
         return true;
     if (is_present(cached, fetch->pages))
         return false;
-    fetch->claimed = lx__cache_file_claim(cached, fetch->pages);
+    fetch->claimed = lx__cache_file_claim(cached, to_claim(fetch->pages));
     fetch->elsewhere = !fetch->claimed && !fetch->impatient;
     /* Another process may have stored the pages after the look above, and before the claim. */
     if (fetch->elsewhere || is_present(cached, fetch->pages)) {
