@@ -358,6 +358,9 @@ static uint64_t learn(lx__request_queue *queue, const queue_thread *worker, lx_s
         queue->counts.bytes += answer->got;
         lx__durations_add(&queue->durations, now - worker->began);
         lx__pace_succeed(&queue->pace, now);
+        /* The server is back: do not wait for the rest of pauses of up to 20 s. */
+        if (queue->outage.since != 0 && now - queue->outage.since >= SECOND)
+            lx__request_lists_end_pauses(&queue->lists, LX__NEVER - 1);
         return lx__outage_succeed(&queue->outage, now);
     }
     if (answer->retry == LX__RETRY_SLOWER) {

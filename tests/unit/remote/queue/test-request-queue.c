@@ -323,6 +323,9 @@ START_TEST(a_long_outage_is_logged)
     atomic_store(&back, true);
     eventually(atomic_load(&logged_count) == 2);
     ck_assert_msg(strstr(logged[1], "can be read again"), "%s", logged[1]);
+    uint64_t again = lx__clock_now(); /* the requests do not wait for the end of their pauses */
+    wanted_await(wanted, 16);
+    ck_assert_uint_lt(lx__clock_now() - again, 2 * (uint64_t)SECOND);
     lx__request_queue_close(queue);
     lx_set_log_hook(NULL, NULL);
     free(wanted);
