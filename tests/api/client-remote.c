@@ -7,7 +7,6 @@
 #include <loaderx/zrecord.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static char path[64]; /* unique: several builds of this client run in one folder */
@@ -44,10 +43,10 @@ static lx_status write_sealed(lx_error *error)
 
 static lx_status open_elsewhere(lx_dataset **dataset, lx_error *error)
 {
-    char *folder = realpath(path, NULL);
-    char url[4200];
-    snprintf(url, sizeof url, "file://%s", folder != NULL ? folder : "");
-    free(folder);
+    char folder[4096], url[4200];
+    if (getcwd(folder, sizeof folder) == NULL)
+        folder[0] = '\0';
+    snprintf(url, sizeof url, "file://%s/%s", folder, path);
     lx_remote_options *options = lx_remote_options_new();
     lx_status status = lx_remote_options_set_cache(options, cache, LX_NONE, error);
     if (status == LX_OK)
