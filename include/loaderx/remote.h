@@ -21,8 +21,9 @@ LX_BEGIN_DECLS
  * @code
  * lx_remote_options *options = lx_remote_options_new();
  * lx_remote_options_set_cache(options, "/nvme/cache", 500ull << 30, &error);
+ * const char *url = "file:///nfs/train";
  * lx_dataset *train = NULL;
- * if (lx_remote_open("file:///nfs/train", options, NULL, &train, &error) != LX_OK)
+ * if (lx_remote_open(url, options, NULL, &train, &error) != LX_OK)
  *     return complain(&error);
  * lx_remote_options_free(options);
  * @endcode

@@ -83,7 +83,7 @@ static lx_status keep(lx__fetch *fetch, const uint8_t *data, size_t size, lx_err
             return LX_OK;
         }
         lx__cache_unreserve(place->cache, fetch->reserved);
-        lx__place_report_cache(place, &why);
+        lx__remote_file_report_cache(file, &why);
     }
     if (!file->is_chunk)
         return lx__remote_file_keep(file, fetch->pages.first, data, size, error);

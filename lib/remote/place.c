@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "remote/remote-file.h"
 
 lx_status lx__place_new(lx__transport *transport, const lx__request_limits *limits,
@@ -99,20 +98,6 @@ lx_status lx__place_find_file(lx__place *place, const char *name, lx__remote_fil
     pthread_mutex_unlock(&place->mutex);
     *file = found;
     return status;
-}
-
-void lx__place_report_cache(lx__place *place, const lx_error *why)
-{
-    char text[1200];
-    pthread_mutex_lock(&place->mutex);
-    bool first = !place->cache_failed;
-    place->cache_failed = true;
-    pthread_mutex_unlock(&place->mutex);
-    if (!first)
-        return;
-    lx_error_describe(why, text, sizeof text);
-    lx__log(LX_LOG_WARNING, "%s: the cache cannot be used, so reading is slower: %s", place->url,
-            text);
 }
 
 void lx__place_get_stats(lx__place *place, lx_remote_stats *stats)

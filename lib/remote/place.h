@@ -36,11 +36,11 @@ typedef struct lx__place {
     char tables[24];     /**< The folder of the cache for tables: those of one meta.json. */
     lx__process process; /**< The process that the mutex belongs to. */
     lx__place_counts counts;
+    atomic_bool cache_failed; /**< A failure of the cache was logged. */
 
     pthread_mutex_t mutex;         /**< Guards what follows, and the fetches of all files. */
     struct lx__remote_file *files; /**< All that were opened; they stay until the place is freed. */
     uint32_t file_count;
-    bool cache_failed; /**< A failure to write to the cache was logged. */
 } lx__place;
 
 /**
@@ -67,9 +67,6 @@ void lx__place_check_process(lx__place *place);
 /** Finds a file by its name, relative to the dataset; makes it if it is new. */
 lx_status lx__place_find_file(lx__place *place, const char *name, struct lx__remote_file **file,
                               lx_error *error);
-
-/** Logs once that the cache cannot be written. */
-void lx__place_report_cache(lx__place *place, const lx_error *why);
 
 void lx__place_get_stats(lx__place *place, lx_remote_stats *stats);
 

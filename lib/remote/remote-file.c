@@ -2,27 +2,12 @@
 #include "remote/remote-file.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/interrupt.h"
+#include "base/log.h"
 #include "base/pages.h"
-#include "executor/clock.h"
 #include "zrecord/format/names.h"
-
-/* How much to fetch of a file whose length is unknown: all of a usual meta.json or LOG. */
-#define FIRST_BYTES ((uint64_t)256 << 10)
-/* Rows of tables are fetched in units of this size: rows that are near are soon needed, too. */
-#define TABLE_PAGES ((uint64_t)64)
-/* Maximum number of pages in a fetch. */
-#define FETCH_PAGES ((uint64_t)2048)
-/* A length above this must be confirmed before memory is allocated that depends on it. */
-#define TRUSTED_BYTES ((uint64_t)1 << 40)
-/* Pauses while another process fetches what is needed, and when to stop believing that. */
-#define PAUSE_MIN_NS 1000000u
-#define PAUSE_MAX_NS 50000000u
-#define BELIEF_NS ((uint64_t)10 * 1000 * 1000 * 1000)
 
 /* ---- bits */
 
@@ -103,10 +88,38 @@ void lx__remote_file_take_over(lx__remote_file *file)
         lx__cache_file_take_over(atomic_load(&file->cached));
 }
 
+/* ---- the cache */
+
+void lx__remote_file_report_cache(const lx__remote_file *file, const lx_error *why)
+{
+    char text[1200];
+    if (atomic_exchange(&file->place->cache_failed, true))
+        return;
+    lx_error_describe(why, text, sizeof text);
+    lx__log(LX_LOG_WARNING, "%s: the cache cannot be used, so reading is slower: %s",
+            file->place->url, text);
+}
+
+/** Opens the cache file of a file of known length. */
+static void open_cached(lx__remote_file *file)
+{
+    lx__place *place = file->place;
+    lx__cache_file *cached;
+    lx_error why = LX_ERROR_INIT;
+    const char *name = file->is_chunk ? file->name + sizeof LX__CHUNK_DIRECTORY : file->name;
+    if (place->cache == NULL)
+        return;
+    if (lx__cache_open_file(place->cache, file->is_chunk ? LX__CHUNK_DIRECTORY : place->tables,
+                            name, atomic_load(&file->size), &cached, &why) == LX_OK)
+        atomic_store(&file->cached, cached);
+    else
+        lx__remote_file_report_cache(file, &why);
+}
+
 /* ---- lengths */
 
-static lx_status fail_size(const lx__remote_file *file, uint64_t total, uint64_t expected,
-                           lx_error *error)
+lx_status lx__remote_file_fail_size(const lx__remote_file *file, uint64_t total, uint64_t expected,
+                                    lx_error *error)
 {
     lx_status status = lx_fail(error, LX_ERR_CORRUPT,
                                "the file has %llu bytes, but %llu are committed",
@@ -129,75 +142,17 @@ lx_status lx__remote_file_check_answer(lx__remote_file *file, const lx__request 
         return LX_OK;
     }
     if (total != LX_NONE && (total < size || (file->exact && total != size)))
-        return fail_size(file, total, size, error);
+        return lx__remote_file_fail_size(file, total, size, error);
     return answer->got == request->size
                ? LX_OK
-               : fail_size(file, request->offset + answer->got, size, error);
+               : lx__remote_file_fail_size(file, request->offset + answer->got, size, error);
 }
 
-/** Waits for a fetch, and returns its status. */
-static lx_status wait_in(lx__fetch *fetch, lx__waiter *waiter, lx_error *error)
+void lx__remote_file_set_size(lx__remote_file *file, uint64_t size, bool exact)
 {
-    lx__fetch_wait(fetch, waiter);
-    if (waiter->status != LX_OK)
-        lx__error_propagate(error, &waiter->why);
-    return waiter->status;
-}
-
-lx_status lx__remote_file_get_size(lx__remote_file *file, uint64_t *size, lx_error *error)
-{
-    static const lx__pages first = {0, FIRST_BYTES / LX__PAGE_BYTES};
-    lx_status status = LX_OK;
-    pthread_mutex_lock(&file->place->mutex);
-    while (status == LX_OK && (*size = atomic_load(&file->size)) == LX_NONE) {
-        lx__waiter waiter = {0};
-        lx__fetch *fetch = file->fetches;
-        if (fetch == NULL)
-            status = lx__fetch_start(file, first, FIRST_BYTES, true, false, &fetch, error);
-        if (status == LX_OK)
-            status = wait_in(fetch, &waiter, error);
-    }
-    pthread_mutex_unlock(&file->place->mutex);
-    return status;
-}
-
-/** Opens the cache file, once, of a file of known length. */
-static void open_cached(lx__remote_file *file)
-{
-    lx__place *place = file->place;
-    lx__cache_file *cached;
-    lx_error why = LX_ERROR_INIT;
-    const char *name = file->is_chunk ? file->name + sizeof LX__CHUNK_DIRECTORY : file->name;
-    if (place->cache == NULL || atomic_load(&file->cached) != NULL)
-        return;
-    if (lx__cache_open_file(place->cache, file->is_chunk ? LX__CHUNK_DIRECTORY : place->tables,
-                            name, atomic_load(&file->size), &cached, &why) == LX_OK)
-        atomic_store(&file->cached, cached);
-    else
-        lx__place_report_cache(place, &why);
-}
-
-lx_status lx__remote_file_expect_size(lx__remote_file *file, uint64_t size, bool exact,
-                                      lx_error *error)
-{
-    uint64_t known = atomic_load(&file->size), real;
-    if (known == LX_NONE && size > TRUSTED_BYTES) {
-        lx_status status = lx__remote_file_get_size(file, &real, error);
-        if (status != LX_OK)
-            return status;
-        known = real;
-    }
-    if (known != LX_NONE)
-        return known < size || (exact && known != size) ? fail_size(file, known, size, error)
-                                                        : LX_OK;
-    pthread_mutex_lock(&file->place->mutex);
-    if (atomic_load(&file->size) == LX_NONE) {
-        file->exact = exact;
-        atomic_store(&file->size, size);
-        open_cached(file);
-    }
-    pthread_mutex_unlock(&file->place->mutex);
-    return LX_OK;
+    file->exact = exact;
+    atomic_store(&file->size, size);
+    open_cached(file);
 }
 
 /* ---- fetches; the caller holds the mutex */
@@ -231,9 +186,11 @@ void lx__remote_file_forget(lx__remote_file *file, lx__fetch *fetch)
         file->fetches = fetch->next;
 }
 
-static lx__fetch *find_fetch(const lx__remote_file *file, uint64_t page)
+lx__fetch *lx__remote_file_find_fetch(const lx__remote_file *file, uint64_t page)
 {
     lx__fetch *fetch = file->fetches;
+    if (!is_wanted(file, page))
+        return NULL;
     while (page < fetch->pages.first || page - fetch->pages.first >= fetch->pages.count)
         fetch = fetch->next;
     return fetch;
@@ -270,9 +227,7 @@ lx_status lx__remote_file_keep(lx__remote_file *file, uint64_t first, const uint
     return LX_OK;
 }
 
-/** Returns how many of the pages, from the first, are there: in the cache, in memory or in the
- * ring. */
-static uint64_t count_there(const lx__remote_file *file, lx__pages pages)
+uint64_t lx__remote_file_count_here(const lx__remote_file *file, lx__pages pages)
 {
     lx__cache_file *cached = atomic_load_explicit(&file->cached, memory_order_acquire);
     uint64_t count = cached != NULL ? lx__cache_file_count_present(cached, pages) : 0;
@@ -301,7 +256,7 @@ static size_t copy_cached(lx__remote_file *file, uint8_t *data, size_t size, uin
         return here;
     }
     lx__cache_file_drop(cached, (lx__pages){pages.first, count});
-    lx__place_report_cache(file->place, &why);
+    lx__remote_file_report_cache(file, &why);
     return 0;
 }
 
@@ -317,8 +272,7 @@ static size_t copy_kept(const lx__remote_file *file, uint8_t *data, size_t size,
     return here;
 }
 
-/** Copies the bytes that are there, up to the first that is not; returns their number. */
-static size_t copy_there(lx__remote_file *file, uint8_t *data, size_t size, uint64_t offset)
+size_t lx__remote_file_copy_here(lx__remote_file *file, uint8_t *data, size_t size, uint64_t offset)
 {
     size_t done = 0, here = 1;
     while (done < size && here != 0) {
@@ -331,142 +285,6 @@ static size_t copy_there(lx__remote_file *file, uint8_t *data, size_t size, uint
         done += here;
     }
     return done;
-}
-
-/* ---- bytes that are not there; the caller holds the mutex */
-
-static bool is_absent(const lx__remote_file *file, uint64_t page)
-{
-    return !is_wanted(file, page) && count_there(file, (lx__pages){page, 1}) == 0;
-}
-
-/** Starts to fetch absent pages, of which @p pages.first must be the first, up to the first page
- * that is not absent. For tables, adds absent pages around them. */
-static lx_status fetch_absent(lx__remote_file *file, lx__pages pages, bool urgent, bool impatient,
-                              lx__fetch **fetch, lx_error *error)
-{
-    uint64_t size = atomic_load(&file->size), first = pages.first, end = first + 1;
-    uint64_t last = pages.first + pages.count, pages_end = (size - 1) / LX__PAGE_BYTES + 1;
-    if (!file->is_chunk) {
-        uint64_t begin = first - first % TABLE_PAGES;
-        last += (TABLE_PAGES - last % TABLE_PAGES) % TABLE_PAGES;
-        while (first > begin && is_absent(file, first - 1))
-            first--;
-    }
-    last = last < pages_end ? last : pages_end;
-    last = last - first < FETCH_PAGES ? last : first + FETCH_PAGES;
-    while (end < last && is_absent(file, end))
-        end++;
-    uint64_t bytes = (end - first) * LX__PAGE_BYTES, left = size - first * LX__PAGE_BYTES;
-    return lx__fetch_start(file, (lx__pages){first, end - first}, bytes < left ? bytes : left,
-                           urgent, impatient, fetch, error);
-}
-
-/** Waits for the page at @p offset: for the fetch that wants it, or for a new one. */
-static lx_status wait_for(lx__remote_file *file, lx__waiter *waiter, bool impatient,
-                          lx_error *error)
-{
-    lx_status status = LX_OK;
-    lx__pages pages = lx__pages_of(waiter->offset, waiter->size);
-    pthread_mutex_lock(&file->place->mutex);
-    lx__fetch *fetch = is_wanted(file, pages.first) ? find_fetch(file, pages.first) : NULL;
-    /* The page may have come since the reader looked. */
-    if (fetch == NULL && is_absent(file, pages.first))
-        status = fetch_absent(file, pages, true, impatient, &fetch, error);
-    if (fetch != NULL)
-        status = wait_in(fetch, waiter, error);
-    pthread_mutex_unlock(&file->place->mutex);
-    return status;
-}
-
-/** A reader's patience with another process that is fetching what the reader needs. */
-typedef struct other {
-    uint64_t since; /**< When the reader began to wait; 0: it is not waiting. */
-    unsigned pause_ns;
-} other;
-
-static void pause_for(other *process)
-{
-    if (process->since == 0)
-        *process = (other){lx__clock_now(), PAUSE_MIN_NS};
-    const struct timespec time = {0, (long)process->pause_ns};
-    (void)nanosleep(&time, NULL);
-    if (process->pause_ns < PAUSE_MAX_NS)
-        process->pause_ns *= 2;
-}
-
-/** Whether the other process takes so long that it may have been stopped. */
-static bool is_late(const other *process)
-{
-    return process->since != 0 && lx__clock_now() - process->since >= BELIEF_NS;
-}
-
-static lx_status read_all(lx__remote_file *file, uint8_t *data, size_t size, uint64_t offset,
-                          lx_error *error)
-{
-    size_t done = 0;
-    other process = {0};
-    lx_status status = LX_OK;
-    while (status == LX_OK &&
-           (done += copy_there(file, data + done, size - done, offset + done)) < size) {
-        lx__waiter waiter = {.data = data + done, .size = size - done, .offset = offset + done};
-        status = wait_for(file, &waiter, is_late(&process), error);
-        done += waiter.copied;
-        if (waiter.elsewhere && lx__interrupted())
-            status = lx_fail(error, LX_ERR_CANCELED, "the read was canceled");
-        else if (waiter.elsewhere)
-            pause_for(&process);
-        else
-            process.since = 0;
-    }
-    return status;
-}
-
-lx_status lx__remote_file_read(lx__remote_file *file, void *data, size_t size, uint64_t offset,
-                               size_t *got, lx_error *error)
-{
-    lx_status status = LX_OK;
-    uint64_t whole = atomic_load_explicit(&file->size, memory_order_acquire);
-    if (whole == LX_NONE)
-        status = lx__remote_file_get_size(file, &whole, error);
-    *got = 0;
-    if (status != LX_OK || offset >= whole)
-        return status;
-    if (size > whole - offset)
-        size = (size_t)(whole - offset);
-    status = read_all(file, data, size, offset, error);
-    if (status == LX_OK)
-        *got = size;
-    else
-        lx_error_locate(error, file->path, NULL, LX_NONE, offset);
-    return status;
-}
-
-void lx__remote_file_will_need(lx__remote_file *file, uint64_t offset, uint64_t size)
-{
-    uint64_t whole = atomic_load(&file->size);
-    if (whole == LX_NONE || offset >= whole || size == 0)
-        return;
-    lx__pages pages = lx__pages_of(offset, size < whole - offset ? size : whole - offset);
-    uint64_t end = pages.first + pages.count, there;
-    for (uint64_t page = pages.first; page < end; page += there) {
-        there = count_there(file, (lx__pages){page, end - page});
-        if (there != 0)
-            continue;
-        there = 1;
-        pthread_mutex_lock(&file->place->mutex);
-        lx__fetch *fetch;
-        if (is_absent(file, page) &&
-            fetch_absent(file, (lx__pages){page, end - page}, false, false, &fetch, NULL) == LX_OK)
-            there = fetch->pages.first + fetch->pages.count - page;
-        pthread_mutex_unlock(&file->place->mutex);
-    }
-}
-
-bool lx__remote_file_is_absent(lx__remote_file *file, uint64_t offset)
-{
-    return offset < atomic_load(&file->size) &&
-           count_there(file, (lx__pages){offset / LX__PAGE_BYTES, 1}) == 0;
 }
 
 bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size)

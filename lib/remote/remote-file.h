@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A file of a dataset elsewhere: reads its bytes from where they are kept, and fetches what
- * is not there.
+ * @brief A file of a dataset elsewhere: its length, the pages of it that are here, and the fetches
+ * of others. remote-read.h reads it.
  *
  * A page is absent, wanted (part of a fetch), or kept. Only one fetch at a time wants a page.
  * Readers that need a wanted page wait for its fetch, which copies the bytes to them directly: a
@@ -42,32 +42,48 @@ lx_status lx__remote_file_new(lx__place *place, const char *name, lx__remote_fil
                               lx_error *error);
 void lx__remote_file_free(lx__remote_file *file);
 
-/** @name For fetches. The caller holds the mutex of the place, except for the last two */
+/** @name Lengths */
+/** @{ */
+/** Fails because the file has @p total bytes, not the @p expected ones. */
+lx_status lx__remote_file_fail_size(const lx__remote_file *file, uint64_t total, uint64_t expected,
+                                    lx_error *error);
+/** Checks an answer against the length of the file, or learns the length from it.
+ * @retval LX_ERR_CORRUPT  The file does not have its committed length. */
+lx_status lx__remote_file_check_answer(lx__remote_file *file, const lx__request *request,
+                                       const lx__answer *answer, lx_error *error);
+/** Sets a length that was unknown, after which the cache can keep the file. The caller holds the
+ * mutex of the place. */
+void lx__remote_file_set_size(lx__remote_file *file, uint64_t size, bool exact);
+/** @} */
+
+/** @name Fetches; the caller holds the mutex of the place */
 /** @{ */
 /** Adds a fetch and marks its pages as wanted. */
 lx_status lx__remote_file_want(lx__remote_file *file, lx__fetch *fetch, lx_error *error);
 /** Removes a fetch; its pages are no longer wanted. */
 void lx__remote_file_forget(lx__remote_file *file, lx__fetch *fetch);
-/** Checks an answer against the length of the file, or learns the length from it.
- * @retval LX_ERR_CORRUPT  The file does not have its committed length. */
-lx_status lx__remote_file_check_answer(lx__remote_file *file, const lx__request *request,
-                                       const lx__answer *answer, lx_error *error);
+/** Returns the fetch that wants a page, or NULL. */
+lx__fetch *lx__remote_file_find_fetch(const lx__remote_file *file, uint64_t page);
+/** @} */
+
+/** @name Pages that are here: in the cache, in memory or in the ring */
+/** @{ */
 /** Keeps pages in memory. */
 lx_status lx__remote_file_keep(lx__remote_file *file, uint64_t first, const uint8_t *data,
                                size_t size, lx_error *error);
+/** Returns how many of the pages, from the first, are here. */
+uint64_t lx__remote_file_count_here(const lx__remote_file *file, lx__pages pages);
+/** Copies the bytes that are here, up to the first that is not; returns their number. */
+size_t lx__remote_file_copy_here(lx__remote_file *file, uint8_t *data, size_t size,
+                                 uint64_t offset);
+/** Drops pages; see lx__provider_class. */
+bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size);
 /** @} */
+
+/** Logs once that the cache of the place cannot be used. */
+void lx__remote_file_report_cache(const lx__remote_file *file, const lx_error *why);
 
 /** In a child of fork(): forgets fetches. */
 void lx__remote_file_take_over(lx__remote_file *file);
-
-/** See lx__provider_class for these. */
-lx_status lx__remote_file_get_size(lx__remote_file *file, uint64_t *size, lx_error *error);
-lx_status lx__remote_file_expect_size(lx__remote_file *file, uint64_t size, bool exact,
-                                      lx_error *error);
-lx_status lx__remote_file_read(lx__remote_file *file, void *data, size_t size, uint64_t offset,
-                               size_t *got, lx_error *error);
-void lx__remote_file_will_need(lx__remote_file *file, uint64_t offset, uint64_t size);
-bool lx__remote_file_is_absent(lx__remote_file *file, uint64_t offset);
-bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "remote/remote-file.h"
+#include "remote/remote-read.h"
 #include "zrecord/format/names.h"
 
 /** A directory if @ref file is NULL. */

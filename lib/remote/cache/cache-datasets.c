@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/cache/cache-datasets.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,13 +68,18 @@ lx_status lx__cache_check_names(const lx__file *directory, bool fresh, lx_error 
 
 /* ---- one folder */
 
-/** Whether the name still leads to the open folder. */
-static bool is_in_place(const lx__file *directory, const char *name, const lx__file *folder)
+/** Fails with LX_ERR_NOT_FOUND if the name no longer leads to the open folder. */
+static lx_status check_place(const lx__file *directory, const char *name, const lx__file *folder,
+                             lx_error *error)
 {
     struct stat open, named;
-    return fstat(folder->fd, &open) == 0 &&
-           fstatat(directory->fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+    bool failed = fstat(folder->fd, &open) != 0 ||
+                  fstatat(directory->fd, name, &named, AT_SYMLINK_NOFOLLOW) != 0;
+    if (failed && errno != ENOENT)
+        return lx_fail_errno(error, errno, folder->path, "cannot examine");
+    if (failed || open.st_dev != named.st_dev || open.st_ino != named.st_ino)
+        return lx_fail(error, LX_ERR_NOT_FOUND, "the folder was removed");
+    return LX_OK;
 }
 
 /** Opens and locks a folder. Returns LX_ERR_BUSY if another process has locked it, and
@@ -88,8 +94,8 @@ static lx_status lock_folder(const lx__file *directory, const char *name, bool e
     status = lx__file_open(use, folder, LX__CACHE_USE_NAME, O_RDWR | O_CREAT, error);
     if (status == LX_OK)
         status = lx__file_lock(use, exclusive, 0, 1, error);
-    if (status == LX_OK && !is_in_place(directory, name, folder))
-        status = lx_fail(error, LX_ERR_NOT_FOUND, "the folder was removed");
+    if (status == LX_OK)
+        status = check_place(directory, name, folder, error);
     if (status == LX_OK)
         return LX_OK;
     lx__file_close(use);
@@ -185,7 +191,9 @@ static lx_status visit_file(void *user, const char *name, lx_error *error)
     const walk *self = user;
     struct stat about;
     if (fstatat(self->folder.fd, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
-        return LX_OK; /* another process has removed it */
+        return errno == ENOENT /* another process has removed it */
+                   ? LX_OK
+                   : lx_fail_errno(error, errno, self->folder.path, "cannot examine '%s'", name);
     if (S_ISDIR(about.st_mode))
         return visit_folder(&self->folder, name, self, error);
     lx_status status = self->remove ? lx__file_remove(&self->folder, name, error) : LX_OK;

@@ -79,27 +79,22 @@ static lx_status open_directory(lx__cache *self, const char *path, lx_error *err
     return LX_OK;
 }
 
-/** Whether the directory has a file with the state. */
-static bool has_state(const lx__cache *self)
-{
-    bool regular = false;
-    return lx__file_is_regular(&self->directory, LX__CACHE_STATE_NAME, &regular, NULL) == LX_OK &&
-           regular;
-}
-
 /** Opens the state, but creates no file in a directory that is not a cache. */
 static lx_status open_state(lx__cache *self, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    if (!has_state(self)) {
-        lx_status status = lx__cache_check_names(&self->directory, true, &why);
+    bool exists = false;
+    lx_status status = lx__file_is_regular(&self->directory, LX__CACHE_STATE_NAME, &exists, error);
+    if (status == LX_OK && !exists &&
+        lx__cache_check_names(&self->directory, true, &why) != LX_OK) {
         /* Another process may have made the cache since. */
-        if (status != LX_OK && !has_state(self)) {
+        status = lx__file_is_regular(&self->directory, LX__CACHE_STATE_NAME, &exists, error);
+        if (status == LX_OK && !exists) {
             lx__error_propagate(error, &why);
-            return status;
+            status = why.status;
         }
     }
-    return lx__cache_state_open(&self->state, &self->directory, error);
+    return status == LX_OK ? lx__cache_state_open(&self->state, &self->directory, error) : status;
 }
 
 /** After damage, the numbers in the entries say nothing: drops all datasets. */

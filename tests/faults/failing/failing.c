@@ -240,10 +240,11 @@ static void keep_page(void)
 int main(int count, char **arguments)
 {
     static const struct scenario *const lists[] = {
-        writer_scenarios,   reader_scenarios, loader_scenarios, order_scenarios,
-        executor_scenarios, import_scenarios, map_scenarios,    recordio_scenarios,
+        writer_scenarios, reader_scenarios,   loader_scenarios,
+        order_scenarios,  executor_scenarios, import_scenarios,
+        map_scenarios,    recordio_scenarios, elsewhere_scenarios,
 #ifdef HAVE_IMAGES
-        image_scenarios,    pixel_scenarios,
+        image_scenarios,  pixel_scenarios,
 #endif
     };
     struct course course = {.each = FAILING_EACH};

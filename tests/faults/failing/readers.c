@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scenarios of a reader: the data that it returns is right, or it reports an error. */
+#include "readers.h"
+
 #include "arrows.h"
 #include "scenario.h"
 
@@ -343,7 +345,7 @@ static lx_dataset *open_as(struct run *run, lx_verify_policy verification, bool 
     return open_placed(run, verification, durable, executor, LX_ACCESS_AUTO);
 }
 
-static void take_steps(struct run *run, lx_dataset *dataset)
+void readers_take_steps(struct run *run, lx_dataset *dataset)
 {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         steps[i].take(run, dataset);
@@ -354,7 +356,7 @@ static void read_first(struct run *run)
     lx_dataset *dataset = open_as(run, LX_VERIFY_FIRST, false, NULL);
     if (dataset == NULL)
         return;
-    take_steps(run, dataset);
+    readers_take_steps(run, dataset);
     lx_dataset_close(dataset);
 }
 
@@ -364,7 +366,7 @@ static void read_live(struct run *run)
     lx_dataset *dataset = open_as(run, LX_VERIFY_NEVER, false, NULL);
     if (dataset == NULL)
         return;
-    take_steps(run, dataset);
+    readers_take_steps(run, dataset);
     lx_dataset_close(dataset);
 }
 
@@ -373,7 +375,7 @@ static void read_by_pread(struct run *run)
     lx_dataset *dataset = open_placed(run, LX_VERIFY_FIRST, false, NULL, LX_ACCESS_PREAD);
     if (dataset == NULL)
         return;
-    take_steps(run, dataset);
+    readers_take_steps(run, dataset);
     lx_dataset_close(dataset);
 }
 
@@ -403,7 +405,7 @@ static void read_always(struct run *run)
         return;
     lx_dataset *dataset = open_as(run, LX_VERIFY_ALWAYS, true, executor);
     if (dataset != NULL) {
-        take_steps(run, dataset);
+        readers_take_steps(run, dataset);
         lx_dataset_close(dataset);
     }
     lx_executor_unref(executor);

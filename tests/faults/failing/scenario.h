@@ -29,6 +29,7 @@ extern const struct scenario executor_scenarios[];
 extern const struct scenario import_scenarios[];
 extern const struct scenario map_scenarios[];
 extern const struct scenario recordio_scenarios[];
+extern const struct scenario elsewhere_scenarios[];
 #ifdef HAVE_IMAGES
 extern const struct scenario image_scenarios[];
 extern const struct scenario pixel_scenarios[];
