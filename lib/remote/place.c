@@ -118,6 +118,7 @@ void lx__place_report_cache(lx__place *place, const lx_error *why)
 void lx__place_get_stats(lx__place *place, lx_remote_stats *stats)
 {
     lx__request_counts counts;
+    lx__place_check_process(place);
     lx__request_queue_get_counts(place->queue, &counts);
     *stats = (lx_remote_stats){
         .requests = counts.requests,
