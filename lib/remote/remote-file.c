@@ -115,24 +115,31 @@ static lx_status fail_size(const lx__remote_file *file, uint64_t total, uint64_t
     return status;
 }
 
+/** Fails because an answer is of no use, although the file may be intact. */
+static lx_status fail_answer(const lx__remote_file *file, const char *message, uint64_t offset,
+                             lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_IO, "%s", message);
+    lx_error_locate(error, file->path, NULL, LX_NONE, offset);
+    return status;
+}
+
 lx_status lx__remote_file_check_answer(lx__remote_file *file, const lx__request *request,
                                        const lx__answer *answer, lx_error *error)
 {
     uint64_t size = atomic_load(&file->size), total = answer->total;
-    if (size == LX_NONE && total == LX_NONE && answer->got == request->size) {
-        lx_status status = lx_fail(error, LX_ERR_IO, "the server does not tell the file's length");
-        lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
-        return status;
-    }
-    if (size == LX_NONE) {
-        atomic_store(&file->size, total != LX_NONE ? total : answer->got);
-        return LX_OK;
-    }
-    if (total != LX_NONE && (total < size || (file->exact && total != size)))
+    if (size != LX_NONE && total != LX_NONE && (total < size || (file->exact && total != size)))
         return fail_size(file, total, size, error);
-    return answer->got == request->size
-               ? LX_OK
-               : fail_size(file, request->offset + answer->got, size, error);
+    if (size == LX_NONE && total == LX_NONE)
+        return fail_answer(file, "the server does not tell the file's length", LX_NONE, error);
+    uint64_t end = total != LX_NONE ? total : size;
+    uint64_t left = request->offset < end ? end - request->offset : 0;
+    if (answer->got != (left < request->size ? left : request->size))
+        return fail_answer(file, "the server's answer has the wrong number of bytes",
+                           request->offset + answer->got, error);
+    uint64_t unknown = LX_NONE;
+    atomic_compare_exchange_strong(&file->size, &unknown, total);
+    return LX_OK;
 }
 
 /** Waits for a fetch, and returns its status. */
@@ -260,10 +267,13 @@ lx_status lx__remote_file_keep(lx__remote_file *file, uint64_t first, const uint
         }
     }
     pthread_mutex_unlock(&file->place->mutex);
+    /* A fetch that began before the length was known may have more. */
+    uint64_t start = first * LX__PAGE_BYTES, left = start < whole ? whole - start : 0;
+    size = size < left ? size : (size_t)left;
     if (status != LX_OK || size == 0)
         return status;
-    memcpy(atomic_load(&file->memory) + first * LX__PAGE_BYTES, data, size);
-    lx__pages pages = lx__pages_of(first * LX__PAGE_BYTES, size);
+    memcpy(atomic_load(&file->memory) + start, data, size);
+    lx__pages pages = lx__pages_of(start, size);
     for (uint64_t page = pages.first; page < pages.first + pages.count; page++)
         atomic_fetch_or_explicit(&atomic_load(&file->kept)[page / 64], 1ull << page % 64,
                                  memory_order_release);
@@ -472,7 +482,10 @@ bool lx__remote_file_is_absent(lx__remote_file *file, uint64_t offset)
 bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size)
 {
     lx__cache_file *cached = atomic_load(&file->cached);
-    lx__pages pages = lx__pages_of(offset, size);
+    uint64_t whole = atomic_load(&file->size);
+    if (whole == LX_NONE || offset >= whole || size == 0)
+        return false;
+    lx__pages pages = lx__pages_of(offset, size < whole - offset ? size : whole - offset);
     if (cached != NULL)
         lx__cache_file_drop(cached, pages);
     if (file->is_chunk)
