@@ -72,6 +72,7 @@ lx_status lx__remote_file_new(lx__place *place, const char *name, lx__remote_fil
     made->is_chunk = strncmp(name, LX__CHUNK_DIRECTORY "/", sizeof LX__CHUNK_DIRECTORY) == 0;
     made->name = lx__strdup(name);
     made->path = lx__path_join(place->url, name);
+    pthread_rwlock_init(&made->lock, NULL);
     atomic_init(&made->size, LX_NONE);
     if (made->name == NULL || made->path == NULL) {
         lx__remote_file_free(made);
@@ -88,6 +89,7 @@ void lx__remote_file_free(lx__remote_file *file)
     if (atomic_load(&file->memory) != NULL)
         lx__pages_free(atomic_load(&file->memory), memory_size(file));
     lx__free((void *)atomic_load(&file->kept));
+    pthread_rwlock_destroy(&file->lock);
     lx__free(file->wanted);
     lx__free(file->name);
     lx__free(file->path);
@@ -97,6 +99,7 @@ void lx__remote_file_free(lx__remote_file *file)
 void lx__remote_file_take_over(lx__remote_file *file)
 {
     file->fetches = NULL; /* leaked: the parent's threads were using them */
+    pthread_rwlock_init(&file->lock, NULL);
     if (file->wanted != NULL)
         memset(file->wanted, 0, words_of(atomic_load(&file->size)) * sizeof *file->wanted);
     if (atomic_load(&file->cached) != NULL)
@@ -272,11 +275,13 @@ lx_status lx__remote_file_keep(lx__remote_file *file, uint64_t first, const uint
     size = size < left ? size : (size_t)left;
     if (status != LX_OK || size == 0)
         return status;
+    pthread_rwlock_wrlock(&file->lock);
     memcpy(atomic_load(&file->memory) + start, data, size);
     lx__pages pages = lx__pages_of(start, size);
     for (uint64_t page = pages.first; page < pages.first + pages.count; page++)
         atomic_fetch_or_explicit(&atomic_load(&file->kept)[page / 64], 1ull << page % 64,
                                  memory_order_release);
+    pthread_rwlock_unlock(&file->lock);
     return LX_OK;
 }
 
@@ -315,15 +320,19 @@ static size_t copy_cached(lx__remote_file *file, uint8_t *data, size_t size, uin
     return 0;
 }
 
-static size_t copy_kept(const lx__remote_file *file, uint8_t *data, size_t size, uint64_t offset)
+static size_t copy_kept(lx__remote_file *file, uint8_t *data, size_t size, uint64_t offset)
 {
     size_t here = 0;
+    if (atomic_load_explicit(&file->kept, memory_order_relaxed) == NULL)
+        return 0; /* chunks */
+    pthread_rwlock_rdlock(&file->lock);
     while (here < size && is_kept(file, (offset + here) / LX__PAGE_BYTES)) {
         uint64_t left = LX__PAGE_BYTES - (offset + here) % LX__PAGE_BYTES;
         here += left < size - here ? (size_t)left : size - here;
     }
     if (here != 0)
         memcpy(data, atomic_load(&file->memory) + offset, here);
+    pthread_rwlock_unlock(&file->lock);
     return here;
 }
 

@@ -28,6 +28,7 @@ typedef struct lx__remote_file {
     /** @{ */
     _Atomic(uint8_t *) memory;
     _Atomic(_Atomic uint64_t *) kept; /**< A bit for each page in @ref memory. */
+    pthread_rwlock_t lock; /**< Guards @ref memory: renewed pages change while others are read. */
     /** @} */
 
     /** @name Guarded by the mutex of the place */
