@@ -103,6 +103,7 @@ lx_status lx__place_find_file(lx__place *place, const char *name, lx__remote_fil
 void lx__place_get_stats(lx__place *place, lx_remote_stats *stats)
 {
     lx__request_counts counts;
+    lx__place_check_process(place);
     lx__request_queue_get_counts(place->queue, &counts);
     *stats = (lx_remote_stats){
         .requests = counts.requests,

@@ -57,6 +57,7 @@ lx_status lx__remote_file_new(lx__place *place, const char *name, lx__remote_fil
     made->is_chunk = strncmp(name, LX__CHUNK_DIRECTORY "/", sizeof LX__CHUNK_DIRECTORY) == 0;
     made->name = lx__strdup(name);
     made->path = lx__path_join(place->url, name);
+    pthread_rwlock_init(&made->lock, NULL);
     atomic_init(&made->size, LX_NONE);
     if (made->name == NULL || made->path == NULL) {
         lx__remote_file_free(made);
@@ -73,6 +74,7 @@ void lx__remote_file_free(lx__remote_file *file)
     if (atomic_load(&file->memory) != NULL)
         lx__pages_free(atomic_load(&file->memory), memory_size(file));
     lx__free((void *)atomic_load(&file->kept));
+    pthread_rwlock_destroy(&file->lock);
     lx__free(file->wanted);
     lx__free(file->name);
     lx__free(file->path);
@@ -82,6 +84,7 @@ void lx__remote_file_free(lx__remote_file *file)
 void lx__remote_file_take_over(lx__remote_file *file)
 {
     file->fetches = NULL; /* leaked: the parent's threads were using them */
+    pthread_rwlock_init(&file->lock, NULL);
     if (file->wanted != NULL)
         memset(file->wanted, 0, words_of(atomic_load(&file->size)) * sizeof *file->wanted);
     if (atomic_load(&file->cached) != NULL)
@@ -128,24 +131,31 @@ lx_status lx__remote_file_fail_size(const lx__remote_file *file, uint64_t total,
     return status;
 }
 
+/** Fails because an answer is of no use, although the file may be intact. */
+static lx_status fail_answer(const lx__remote_file *file, const char *message, uint64_t offset,
+                             lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_IO, "%s", message);
+    lx_error_locate(error, file->path, NULL, LX_NONE, offset);
+    return status;
+}
+
 lx_status lx__remote_file_check_answer(lx__remote_file *file, const lx__request *request,
                                        const lx__answer *answer, lx_error *error)
 {
     uint64_t size = atomic_load(&file->size), total = answer->total;
-    if (size == LX_NONE && total == LX_NONE && answer->got == request->size) {
-        lx_status status = lx_fail(error, LX_ERR_IO, "the server does not tell the file's length");
-        lx_error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
-        return status;
-    }
-    if (size == LX_NONE) {
-        atomic_store(&file->size, total != LX_NONE ? total : answer->got);
-        return LX_OK;
-    }
-    if (total != LX_NONE && (total < size || (file->exact && total != size)))
+    if (size != LX_NONE && total != LX_NONE && (total < size || (file->exact && total != size)))
         return lx__remote_file_fail_size(file, total, size, error);
-    return answer->got == request->size
-               ? LX_OK
-               : lx__remote_file_fail_size(file, request->offset + answer->got, size, error);
+    if (size == LX_NONE && total == LX_NONE)
+        return fail_answer(file, "the server does not tell the file's length", LX_NONE, error);
+    uint64_t end = total != LX_NONE ? total : size;
+    uint64_t left = request->offset < end ? end - request->offset : 0;
+    if (answer->got != (left < request->size ? left : request->size))
+        return fail_answer(file, "the server's answer has the wrong number of bytes",
+                           request->offset + answer->got, error);
+    uint64_t unknown = LX_NONE;
+    atomic_compare_exchange_strong(&file->size, &unknown, total);
+    return LX_OK;
 }
 
 void lx__remote_file_set_size(lx__remote_file *file, uint64_t size, bool exact)
@@ -217,13 +227,18 @@ lx_status lx__remote_file_keep(lx__remote_file *file, uint64_t first, const uint
         }
     }
     pthread_mutex_unlock(&file->place->mutex);
+    /* A fetch that began before the length was known may have more. */
+    uint64_t start = first * LX__PAGE_BYTES, left = start < whole ? whole - start : 0;
+    size = size < left ? size : (size_t)left;
     if (status != LX_OK || size == 0)
         return status;
-    memcpy(atomic_load(&file->memory) + first * LX__PAGE_BYTES, data, size);
-    lx__pages pages = lx__pages_of(first * LX__PAGE_BYTES, size);
+    pthread_rwlock_wrlock(&file->lock);
+    memcpy(atomic_load(&file->memory) + start, data, size);
+    lx__pages pages = lx__pages_of(start, size);
     for (uint64_t page = pages.first; page < pages.first + pages.count; page++)
         atomic_fetch_or_explicit(&atomic_load(&file->kept)[page / 64], 1ull << page % 64,
                                  memory_order_release);
+    pthread_rwlock_unlock(&file->lock);
     return LX_OK;
 }
 
@@ -260,15 +275,19 @@ static size_t copy_cached(lx__remote_file *file, uint8_t *data, size_t size, uin
     return 0;
 }
 
-static size_t copy_kept(const lx__remote_file *file, uint8_t *data, size_t size, uint64_t offset)
+static size_t copy_kept(lx__remote_file *file, uint8_t *data, size_t size, uint64_t offset)
 {
     size_t here = 0;
+    if (atomic_load_explicit(&file->kept, memory_order_relaxed) == NULL)
+        return 0; /* chunks */
+    pthread_rwlock_rdlock(&file->lock);
     while (here < size && is_kept(file, (offset + here) / LX__PAGE_BYTES)) {
         uint64_t left = LX__PAGE_BYTES - (offset + here) % LX__PAGE_BYTES;
         here += left < size - here ? (size_t)left : size - here;
     }
     if (here != 0)
         memcpy(data, atomic_load(&file->memory) + offset, here);
+    pthread_rwlock_unlock(&file->lock);
     return here;
 }
 
@@ -290,7 +309,10 @@ size_t lx__remote_file_copy_here(lx__remote_file *file, uint8_t *data, size_t si
 bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size)
 {
     lx__cache_file *cached = atomic_load(&file->cached);
-    lx__pages pages = lx__pages_of(offset, size);
+    uint64_t whole = atomic_load(&file->size);
+    if (whole == LX_NONE || offset >= whole || size == 0)
+        return false;
+    lx__pages pages = lx__pages_of(offset, size < whole - offset ? size : whole - offset);
     if (cached != NULL)
         lx__cache_file_drop(cached, pages);
     if (file->is_chunk)

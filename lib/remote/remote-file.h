@@ -28,6 +28,7 @@ typedef struct lx__remote_file {
     /** @{ */
     _Atomic(uint8_t *) memory;
     _Atomic(_Atomic uint64_t *) kept; /**< A bit for each page in @ref memory. */
+    pthread_rwlock_t lock; /**< Guards @ref memory: renewed pages change while others are read. */
     /** @} */
 
     /** @name Guarded by the mutex of the place */
@@ -48,7 +49,9 @@ void lx__remote_file_free(lx__remote_file *file);
 lx_status lx__remote_file_fail_size(const lx__remote_file *file, uint64_t total, uint64_t expected,
                                     lx_error *error);
 /** Checks an answer against the length of the file, or learns the length from it.
- * @retval LX_ERR_CORRUPT  The file does not have its committed length. */
+ * @retval LX_ERR_CORRUPT  The file does not have its committed length.
+ * @retval LX_ERR_IO       The answer does not tell the length, which is unknown, or it does not have
+ *                         the bytes up to the end of the range or of the file. */
 lx_status lx__remote_file_check_answer(lx__remote_file *file, const lx__request *request,
                                        const lx__answer *answer, lx_error *error);
 /** Sets a length that was unknown, after which the cache can keep the file. The caller holds the

@@ -33,6 +33,7 @@ struct lx__cache_file {
     lx__file file; /**< Closed if a child of fork() could not open it again: no page is present. */
     uint64_t size; /**< Of the dataset's file. */
     uint16_t boot;
+    atomic_bool failed; /**< Pages could not be dropped: no page is present any more. */
     _Atomic(part_word *) parts[PARTS]; /**< NULL: no page of the part was found yet. */
 };
 
@@ -231,7 +232,7 @@ static uint64_t look_up(lx__cache_file *self, lx__pages pages)
 uint64_t lx__cache_file_count_present(lx__cache_file *self, lx__pages pages)
 {
     uint64_t count = 0;
-    if (self->file.fd == -1)
+    if (self->file.fd == -1 || atomic_load_explicit(&self->failed, memory_order_relaxed))
         return 0;
     pages = clip(self, pages);
     while (count < pages.count) {
@@ -331,6 +332,8 @@ static lx_status write_each_group(lx__cache_file *self, lx__pages pages, write_g
 lx_status lx__cache_file_store(lx__cache_file *self, uint64_t first, const uint8_t *data,
                                size_t size, lx_error *error)
 {
+    if (atomic_load_explicit(&self->failed, memory_order_relaxed))
+        return lx_fail(error, LX_ERR_IO, "the disk of the cache has failed");
     if (first > self->size / LX__PAGE_BYTES ||
         !lx__range_fits(first * LX__PAGE_BYTES, size, self->size) || size == 0)
         return lx_fail(error, LX_ERR_RANGE, "the file has no such pages");
@@ -349,8 +352,9 @@ lx_status lx__cache_file_store(lx__cache_file *self, uint64_t first, const uint8
 void lx__cache_file_drop(lx__cache_file *self, lx__pages pages)
 {
     pages = clip(self, pages);
-    /* If this fails, the disk is at fault, and the pages are found again. */
-    (void)write_each_group(self, pages, write_entries, NULL, 0, NULL);
+    /* Otherwise the pages would be found again, and a reader would try to read them forever. */
+    if (write_each_group(self, pages, write_entries, NULL, 0, NULL) != LX_OK)
+        atomic_store_explicit(&self->failed, true, memory_order_relaxed);
     mark(self, pages, false);
 }
 

@@ -80,7 +80,8 @@ void lx__cache_file_unclaim(lx__cache_file *file, lx__pages pages);
 lx_status lx__cache_file_store(lx__cache_file *file, uint64_t first, const uint8_t *data,
                                size_t size, lx_error *error);
 
-/** Makes pages absent. */
+/** Makes pages absent. If the disk does not let it, this process has no page of the file any more,
+ * and stores none. */
 void lx__cache_file_drop(lx__cache_file *file, lx__pages pages);
 
 /** In a child of fork(): opens the file again, so that the child's claims are its own. If that is

@@ -16,7 +16,8 @@
 struct fake;
 
 /** Decides about an attempt to read at @p offset, the @p number-th of all, counted from 0. May
- * sleep with fake_sleep(). On success, fake_read() fills in the bytes. */
+ * sleep with fake_sleep(), and change the answer, which has all bytes and no total. On success,
+ * fake_read() fills in the bytes. */
 typedef lx_status (*fake_script)(struct fake *fake, uint64_t offset, unsigned number,
                                  lx__answer *answer, lx_error *error);
 
@@ -24,6 +25,7 @@ struct fake {
     lx__transport base;
     fake_script script;
     void *user;
+    const char *name;     /**< Of the file; NULL: "chunk/0.zr". */
     bool deaf;            /**< interrupt() has no effect. */
     atomic_bool *is_gone; /**< Set when the transport is closed; may be NULL. */
 
@@ -70,18 +72,18 @@ static inline lx_status fake_read(lx__connection *connection, const char *name, 
                                   size_t size, uint8_t *data, lx__answer *answer, lx_error *error)
 {
     struct fake *fake = (struct fake *)connection->transport;
-    *answer = (lx__answer){.total = LX_NONE};
-    if (strcmp(name, "chunk/0.zr") != 0)
+    *answer = (lx__answer){.got = size, .total = LX_NONE};
+    if (strcmp(name, fake->name != NULL ? fake->name : "chunk/0.zr") != 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "the name has changed");
     unsigned number = atomic_fetch_add(&fake->attempts, 1);
     atomic_fetch_add(&fake->under_way, 1);
     lx_status status = LX_OK;
     if (fake->script != NULL)
         status = fake->script(fake, offset, number, answer, error);
-    for (size_t i = 0; status == LX_OK && i < size; i++)
+    for (size_t i = 0; status == LX_OK && i < answer->got; i++)
         data[i] = fake_byte(offset + i);
-    if (status == LX_OK)
-        answer->got = size;
+    if (status != LX_OK)
+        answer->got = 0;
     atomic_fetch_sub(&fake->under_way, 1);
     return status;
 }
