@@ -75,7 +75,7 @@ PyObject *lxpy_dataset_wait(PyObject *self, PyObject *const *args, Py_ssize_t co
 
 /* elsewhere.c */
 
-/** The arguments for a dataset on another machine. One that was not passed is NULL. */
+/** The arguments for a remote dataset. One that was not passed is NULL. */
 typedef struct lxpy_elsewhere {
     PyObject *cache, *limit, *memory, *connections, *patience;
     PyObject *endpoint, *region, *anonymous, *credentials;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets on other machines, which the extension loaderx._remote opens."""
+"""Remote datasets, which the extension loaderx._remote opens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_opener(path: bytes, cache: Any, limit: Optional[Size], memory: Optional
                 connections: Optional[int], patience: Optional[float], endpoint: Optional[str],
                 region: Optional[str], anonymous: Optional[bool],
                 credentials: Optional[Credentials]) -> Any:
-    """Check the options of `Dataset` for a dataset elsewhere; return what opens it.
+    """Check the options of `Dataset` for a remote dataset; return what opens it.
 
     The result is None if the dataset is read directly: the path is no URL, and no option is given.
     """
@@ -130,7 +130,7 @@ def _import() -> Any:
         if error.name != 'loaderx._remote':
             raise
         raise ImportError('the Python package was installed without libloaderx-remote, which opens '
-                          'datasets on other machines: build and install libloaderx with it, and '
+                          'remote datasets: build and install libloaderx with it, and '
                           'then the Python package again') from None
     except ImportError as error:
         raise explain(error) from None

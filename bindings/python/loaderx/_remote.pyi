@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The extension for datasets that are elsewhere, which exists if libloaderx was built with it.
+# The extension for remote datasets, which exists if libloaderx was built with it.
 from typing import Any, Optional
 
 MAX_CONNECTIONS: int

@@ -175,7 +175,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     Parameters
     ----------
     path : path-like
-        The dataset directory; or, for reading, the URL of a sealed dataset on another machine, such
+        The dataset directory; or, for reading, the URL of a sealed remote dataset, such
         as ``s3://bucket/train``, ``https://host/train`` or ``file:///nfs/train``.
     mode : {'r', 'a', 'r+'}, optional
         'r' opens the dataset for reading, 'a' for appending only, and 'r+' for appending and
@@ -199,7 +199,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     length : int, optional
         For reading: the number of records to show; see `Dataset`.
     cache, limit, memory, connections, patience : optional
-        For reading a dataset on another machine; see `Dataset`.
+        For reading a remote dataset; see `Dataset`.
     endpoint, region, anonymous, credentials : optional
         For reading from an object store; see `Dataset`.
 
@@ -233,7 +233,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     if mode in ('a', 'r+'):
         _reject(reading, "'r'")
         if isinstance(path, (str, bytes)) and is_url(path):
-            raise ValueError(f'{os.fsdecode(path)}: a dataset on another machine can only be read: '
+            raise ValueError(f'{os.fsdecode(path)}: a remote dataset can only be read: '
                              "use mode 'r'")
         return Writer(path, durability=durability, level=level, executor=executor,
                       append_only=mode == 'a')

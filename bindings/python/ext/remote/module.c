@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The module loaderx._remote, which is separate from loaderx._core so that only users of datasets
- * that are elsewhere load the libraries for networks. */
+/* The module loaderx._remote, which is separate from loaderx._core so that only users of
+ * remote datasets load the libraries for networks. */
 #include "../capsule.h"
 
 #include <stdio.h>
@@ -257,7 +257,7 @@ static PyModuleDef_Slot slots[] = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "loaderx._remote",
-    .m_doc = "The extension of loaderx for datasets that are elsewhere; see loaderx.open().",
+    .m_doc = "The extension of loaderx for remote datasets; see loaderx.open().",
     .m_size = sizeof(remote_state),
     .m_methods = methods,
     .m_slots = slots,

@@ -63,7 +63,7 @@ class Dataset(Stored, _core.Dataset):
     Parameters
     ----------
     path : path-like
-        The dataset directory; or the URL of a sealed dataset on another machine, such as
+        The dataset directory; or the URL of a sealed remote dataset, such as
         ``s3://bucket/train``, ``https://host/train`` or ``file:///nfs/train``.
     verify : {'first', 'always', 'never'}, optional
         When the checksums of uncompressed values are verified; by default, when a value is first
@@ -91,11 +91,11 @@ class Dataset(Stored, _core.Dataset):
         appended, pass the length that the dataset had when the state was saved. `stat`, `verify`
         and `backup` process the whole dataset.
     cache : path-like, optional
-        For a dataset on another machine: a directory on a local disk that keeps what was fetched,
+        For a remote dataset: a directory on a local disk that keeps what was fetched,
         for all processes of this user. It is created if it does not exist. What it has admitted
         stays as long as the dataset is in use; once it is full, the rest passes through memory.
-        This option, and each of the next four, also makes a directory be read as if it were on
-        another machine, for example one on a network file system.
+        This option, and each of the next four, also makes a directory be read like a remote dataset,
+        for example one on a network file system.
     limit : int or str, optional
         The most bytes in the cache, of all datasets, as a number or a size such as '500GiB'; by
         default, only the space on the disk limits it.
