@@ -302,7 +302,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     if (status == LX_OK && elsewhere_is(b.path))
         status = lx_fail(error, LX_ERR_ARGUMENT,
                          "this command measures disks of this machine, but the dataset is "
-                         "elsewhere: copy it here with 'loaderx pull'");
+                         "remote: copy it here with 'loaderx pull'");
     if (status == LX_OK)
         status = prepare(&b, error);
     if (status == LX_OK)

@@ -118,4 +118,5 @@ const command card_command = {
              "backed up, sealed or changed.\n",
     .examples = "  loaderx card fashion\n"
                 "  loaderx card fashion --set license=MIT --set \"source=$ADDRESS\"\n",
+    .connects = true,
     .run = run};

@@ -8,7 +8,7 @@
 #include "failure.h"
 
 /* Includes the shared options and the terminator of the list. */
-#define OPTIONS_MAX (COMMAND_OPTIONS_MAX + 4)
+#define OPTIONS_MAX (COMMAND_OPTIONS_MAX + 7)
 /* The column at which the descriptions of the options begin. */
 #define HELP_COLUMN 30
 
@@ -16,13 +16,18 @@
 static const command_option shared_options[] = {
     {OPTION_CACHE, "cache", "FOLDER", "of a URL: keep what is fetched in FOLDER, and use it again"},
     {OPTION_LIMIT, "limit", "SIZE", "the most bytes in the cache, such as 500G (the free space)"},
+    {OPTION_ENDPOINT, "endpoint", "URL", "of s3://: the server (that of the environment, or AWS)"},
+    {OPTION_REGION, "region", "REGION", "of s3://: the region (that of the environment)"},
+    {OPTION_ANONYMOUS, "anonymous", NULL, "of s3://: send no credentials, for public buckets"},
     {'h', "help", NULL, "print this help"}};
 #define SHARED_COUNT (sizeof shared_options / sizeof *shared_options)
+/* The number of those for a cache, which are the first ones. */
+#define CACHE_COUNT 2
 
 /** Returns the option at a position: first those of the subcommand, then the shared ones. */
 static const command_option *get_option(const command *self, size_t i)
 {
-    size_t hidden = self->fetches ? 0 : SHARED_COUNT - 1;
+    size_t hidden = self->fetches ? 0 : self->connects ? CACHE_COUNT : SHARED_COUNT - 1;
     if (i < self->option_count)
         return &self->options[i];
     i += hidden - self->option_count;
@@ -97,7 +102,7 @@ static lx_status take(const command *self, int answer, const char *word, const c
         command_print_help(self);
         return LX_END;
     }
-    if (answer == OPTION_CACHE || answer == OPTION_LIMIT)
+    if (answer >= OPTION_CACHE && answer <= OPTION_ANONYMOUS)
         return elsewhere_take(answer, optarg, error);
     return line->take_option(line->user, find_option(self, answer), optarg, error);
 }

@@ -28,7 +28,16 @@ typedef struct command_option {
 
 /** Numbers of options that several subcommands share. Options without a letter begin at
  * #OPTION_LONG, and options of a single subcommand begin at #OPTION_OWN. */
-enum { OPTION_LONG = 256, OPTION_JSON = OPTION_LONG, OPTION_CACHE, OPTION_LIMIT, OPTION_OWN };
+enum {
+    OPTION_LONG = 256,
+    OPTION_JSON = OPTION_LONG,
+    OPTION_CACHE,
+    OPTION_LIMIT,
+    OPTION_ENDPOINT,
+    OPTION_REGION,
+    OPTION_ANONYMOUS,
+    OPTION_OWN
+};
 
 #define QUIET_OPTION(what)                                                                         \
     {                                                                                              \
@@ -52,9 +61,12 @@ typedef struct command {
     /** The exit status is as for diff(1): 1 if run() returns #LX_ERR_MISMATCH, after it has printed
      * the differences; 2 after any failure. */
     bool compares;
-    /** It may read much of a dataset that is elsewhere: --cache and --limit are added, which
-     * elsewhere_take() takes. */
+    /** It may read a remote dataset: --cache and other options are added, which elsewhere_take()
+     * takes. */
     bool fetches;
+    /** It may read a remote dataset, but not through a cache: only the other ones of these
+     * options are added. */
+    bool connects;
     /** Runs the subcommand. Returns #LX_END if only help was requested. */
     lx_status (*run)(int argc, char **argv, lx_error *error);
 } command;

@@ -73,7 +73,7 @@ lx_status dataset_open_writer(const char *path, const lx_writer_options *options
 {
     lx_status status = elsewhere_is(path)
                            ? lx_fail(error, LX_ERR_ARGUMENT,
-                                     "a dataset that is elsewhere can only be read: use its "
+                                     "a remote dataset can only be read: use its "
                                      "directory")
                            : directory_check(path, error);
     if (status == LX_OK)

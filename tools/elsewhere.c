@@ -10,7 +10,8 @@
 #include "number.h"
 
 /* The options that were taken, which apply to all datasets of the command line. */
-static const char *cache;
+static const char *cache, *endpoint, *region;
+static bool anonymous;
 static uint64_t limit = LX_NONE;
 
 bool elsewhere_is(const char *path)
@@ -20,10 +21,22 @@ bool elsewhere_is(const char *path)
 
 lx_status elsewhere_take(int id, char *value, lx_error *error)
 {
-    if (id == OPTION_LIMIT)
+    switch (id) {
+    case OPTION_LIMIT:
         return number_parse_size("--limit", value, &limit, error);
-    cache = value;
-    return LX_OK;
+    case OPTION_ENDPOINT:
+        endpoint = value;
+        return LX_OK;
+    case OPTION_REGION:
+        region = value;
+        return LX_OK;
+    case OPTION_ANONYMOUS:
+        anonymous = true;
+        return LX_OK;
+    default:
+        cache = value;
+        return LX_OK;
+    }
 }
 
 bool elsewhere_has_cache(void)
@@ -47,6 +60,12 @@ lx_status elsewhere_open(const char *url, const lx_dataset_options *options, lx_
     lx_status status = LX_OK;
     if (cache != NULL)
         status = lx_remote_options_set_cache(made, cache, limit, error);
+    if (status == LX_OK)
+        status = lx_remote_options_set_endpoint(made, endpoint, error);
+    if (status == LX_OK)
+        status = lx_remote_options_set_region(made, region, error);
+    if (status == LX_OK)
+        status = lx_remote_options_set_anonymous(made, anonymous, error);
     if (status == LX_OK)
         status = lx_remote_open(url, made, options, dataset, error);
     lx_remote_options_free(made);

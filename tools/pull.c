@@ -95,7 +95,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command pull_command = {
     .name = "pull",
     .arguments = "URL DIR [OPTION...]",
-    .summary = "copy a sealed dataset from elsewhere, in as many attempts as it takes",
+    .summary = "copy a sealed remote dataset, in as many attempts as it takes",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes =
@@ -104,4 +104,5 @@ const command pull_command = {
         "'loaderx verify DIR' for the records. URL may also be a directory.\n",
     .examples = "  loaderx pull s3://bucket/train /nvme/train\n"
                 "  loaderx pull file:///nfs/train train && loaderx verify train --sample 1%\n",
+    .connects = true,
     .run = run};

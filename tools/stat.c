@@ -259,7 +259,7 @@ static void print_totals(const statement *s)
     printf("log          %s, %" PRIu64 " entries not in the tables\n", report_size(t->log_bytes, a),
            t->log_entries);
     if (elsewhere_is(s->path))
-        printf("access       %s, because the dataset is elsewhere\n", access_name(s));
+        printf("access       %s, because the dataset is remote (%s)\n", access_name(s), s->network);
     else
         printf("access       %s, because the dataset is on %s%s\n", access_name(s),
                s->network != NULL ? s->network : "a local file system",

@@ -212,8 +212,8 @@ LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
 
 /**
  * Copies a sealed dataset to another directory, in as many calls as it takes: if a call fails, or
- * its process ends, a later call with the same arguments continues. Made for datasets that are
- * elsewhere (remote.h), of which several ranges are read at a time.
+ * its process ends, a later call with the same arguments continues. Made for remote
+ * datasets (remote.h), of which several ranges are read at a time.
  *
  * Until the copy is complete, the directory is not a dataset, and only this function uses it. The
  * checksums of the tables are verified; those of the records are not, see lx_dataset_verify(). If

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Datasets on other machines, and a cache of them on local disks. The functions are in
+ * @brief Remote datasets, and a cache of them on local disks. The functions are in
  * libloaderx-remote.
  */
 #ifndef LOADERX_REMOTE_H
@@ -12,7 +12,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_remote Datasets on other machines
+ * @defgroup lx_remote Remote datasets
  *
  * A dataset that is sealed can be read where it is: on a network file system, or in an object store
  * (`https://`, `s3://`). What was fetched is kept in a cache: a directory on a local disk, which all
@@ -200,7 +200,7 @@ LX_API lx_status lx_remote_options_set_region(lx_remote_options *options, const 
                                               lx_error *error);
 
 /**
- * Opens a sealed dataset that is elsewhere.
+ * Opens a sealed remote dataset.
  *
  * @param[in]  url             `file:///path`, a path without a scheme, `https://host/path`,
  *                             `http://host/path` or `s3://bucket/prefix`. A query of HTTP, such as
@@ -246,7 +246,7 @@ LX_API lx_status lx_remote_get_stats(lx_dataset *dataset, lx_remote_stats *stats
 /** A dataset in a cache. */
 typedef struct lx_cache_dataset {
     const char *uuid;
-    const char *url;      /**< Where it is elsewhere; empty if that is unknown. */
+    const char *url;      /**< From where it was fetched; empty if that is unknown. */
     uint64_t bytes;       /**< What the cache holds of it. */
     int64_t last_use;     /**< When it was opened last, in seconds since 1970. */
     bool in_use;          /**< A process has it open, so that it cannot be removed. */

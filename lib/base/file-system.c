@@ -37,7 +37,7 @@ const char *lx__file_network(const lx__file *file)
 {
     struct statfs about;
     if (file->provider != NULL)
-        return file->provider->class->network;
+        return file->provider->class->get_network(file->provider);
     if (fstatfs(file->fd, &about) == -1)
         return NULL;
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)

@@ -46,7 +46,8 @@ typedef struct lx__file {
  * The functions below call them if an lx__file has a provider. Such a file can only be read: the
  * functions that write, lock, list or map it must not be called. */
 typedef struct lx__provider_class {
-    const char *network; /**< What lx__file_network() returns. */
+    /** Returns what lx__file_network() returns: a string constant. */
+    const char *(*get_network)(lx__provider *self);
 
     /** In a directory: opens the file or the directory @p name, for reading. A missing file may be
      * noticed only when its size or its bytes are needed.

@@ -27,12 +27,18 @@ static lx_status open_transport(const char *url, const lx_remote_options *option
                                 lx__transport **transport, lx_error *error)
 {
     static const char file[] = "file://";
+    const char *path = url + sizeof file - 1;
     if (strncmp(url, file, sizeof file - 1) == 0)
-        return lx__transport_file_open(url + sizeof file - 1, transport, error);
+        return path[0] == '/' ? lx__transport_file_open(path, transport, error)
+                              : lx_fail(error, LX_ERR_ARGUMENT,
+                                        "'%s' has no absolute path; write file:///path", url);
+    if (url[0] == '\0')
+        return lx_fail(error, LX_ERR_ARGUMENT, "the URL is empty");
     if (strstr(url, "://") == NULL)
         return lx__transport_file_open(url, transport, error);
 #ifdef HAVE_CURL
-    if (strncmp(url, "http", 4) == 0 || strncmp(url, "s3:", 3) == 0)
+    if (strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0 ||
+        strncmp(url, "s3://", 5) == 0)
         return lx__transport_http_open(url, &options->http, transport, error);
 #else
     (void)options;

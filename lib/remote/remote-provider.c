@@ -100,7 +100,12 @@ static bool renew(lx__provider *base, uint64_t offset, uint64_t size)
     return lx__remote_file_renew(self_of(base)->file, offset, size);
 }
 
-static const lx__provider_class file_class = {.network = "file",
+static const char *get_network(lx__provider *base)
+{
+    return self_of(base)->place->network;
+}
+
+static const lx__provider_class file_class = {.get_network = get_network,
                                               .open = open_file,
                                               .close = close_provider,
                                               .get_size = get_size,

@@ -65,7 +65,7 @@ def test_copies_exports_and_compares(loaderx, folder, sealed):
     loaderx.text('export', sealed, '--npy', 'label=label.npy', '-q')
     assert np.load(folder / 'label.npy').tolist() == list(range(ROWS))
     assert json.loads(loaderx('diff', 'train', sealed, '--json').stdout)['same']
-    assert 'because the dataset is elsewhere' in loaderx.text('stat', sealed)
+    assert 'because the dataset is remote (file)' in loaderx.text('stat', sealed)
 
 
 def test_errors(loaderx, folder, sealed):

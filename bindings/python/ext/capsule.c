@@ -3,6 +3,7 @@
 #include "capsule.h"
 
 #include "source.h"
+#include "thread-state.h"
 
 static void release(PyObject *object)
 {
@@ -16,8 +17,9 @@ int lxpy_add_capsule(PyObject *module)
         PyErr_NoMemory();
         return -1;
     }
-    *capsule = (lxpy_capsule){lxpy_state_get(module), lxpy_raise, lxpy_source_get,
-                              lxpy_source_wrap};
+    *capsule = (lxpy_capsule){lxpy_state_get(module), lxpy_raise,       lxpy_source_get,
+                              lxpy_source_wrap,       lxpy_gil_prepare, lxpy_gil_take,
+                              lxpy_gil_release};
     PyObject *object = PyCapsule_New(capsule, LXPY_CAPSULE, release);
     if (object == NULL) {
         PyMem_Free(capsule);

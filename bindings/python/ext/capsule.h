@@ -7,6 +7,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <stdbool.h>
+
 #include <loaderx/source.h>
 
 #define LXPY_CAPSULE "loaderx._core._capsule"
@@ -22,6 +24,10 @@ typedef struct lxpy_capsule {
     /** Returns a Source for @p handle, which reads another one; takes over the reference to
      * @p handle, even on failure. */
     PyObject *(*new_source)(struct lxpy_state *state, lx_source *handle, PyObject *reads);
+    /** See thread-state.h for these. */
+    int (*prepare_gil)(void);
+    lx_status (*take_gil)(PyGILState_STATE *gil, lx_error *error);
+    void (*release_gil)(PyGILState_STATE gil);
 } lxpy_capsule;
 
 #define LXPY_OPENER "loaderx._remote.opener"
@@ -29,6 +35,7 @@ typedef struct lxpy_capsule {
 /** Opens one dataset that is elsewhere: in a capsule of this name, which belongs to the Dataset. */
 typedef struct lxpy_opener {
     void *options;
+    uintptr_t credentials; /**< The number of a function in loaderx._elsewhere; 0: none. */
     const lxpy_capsule *shared;
     lx_status (*open)(const struct lxpy_opener *self, const char *url,
                       const lx_dataset_options *options, lx_dataset **dataset, lx_error *error);

@@ -108,18 +108,20 @@ static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset
 
 static PyObject *dataset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path",   "verify",      "durable",  "live",  "on_damage",
-                            "access", "executor",    "length",   "cache", "limit",
-                            "memory", "connections", "patience", NULL};
+    static char *names[] = {"path",      "verify",      "durable",  "live",     "on_damage",
+                            "access",    "executor",    "length",   "cache",    "limit",
+                            "memory",    "connections", "patience", "endpoint", "region",
+                            "anonymous", "credentials", NULL};
     arguments params = {0};
     lxpy_elsewhere *elsewhere = &params.elsewhere;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL ||
         !PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O|$OOOOOOOOOOOO:Dataset", names, &params.path, &params.verify,
+            args, kwargs, "O|$OOOOOOOOOOOOOOOO:Dataset", names, &params.path, &params.verify,
             &params.durable, &params.live, &params.on_damage, &params.access, &params.executor,
             &params.length, &elsewhere->cache, &elsewhere->limit, &elsewhere->memory,
-            &elsewhere->connections, &elsewhere->patience))
+            &elsewhere->connections, &elsewhere->patience, &elsewhere->endpoint, &elsewhere->region,
+            &elsewhere->anonymous, &elsewhere->credentials))
         return NULL;
     PyObject *path = lxpy_path(params.path, "path"), *opener = NULL, *self = NULL;
     lx_dataset *handle = NULL;

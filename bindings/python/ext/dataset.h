@@ -75,9 +75,10 @@ PyObject *lxpy_dataset_wait(PyObject *self, PyObject *const *args, Py_ssize_t co
 
 /* elsewhere.c */
 
-/** The arguments for a dataset that is elsewhere. An argument that was not passed is NULL. */
+/** The arguments for a remote dataset. One that was not passed is NULL. */
 typedef struct lxpy_elsewhere {
     PyObject *cache, *limit, *memory, *connections, *patience;
+    PyObject *endpoint, *region, *anonymous, *credentials;
 } lxpy_elsewhere;
 
 /** Makes the opener for the dataset at @p path (bytes), if it is elsewhere: the path is a URL, or

@@ -26,7 +26,7 @@ class LoaderStats(Dict[str, Any]):
 
     def __init__(self, numbers: Mapping[str, Any] = MappingProxyType({}),
                  remote: Iterable[Mapping[str, int]] = ()) -> None:
-        """Add up the statistics of the datasets that are elsewhere under 'remote', if any."""
+        """Add up the statistics of the remote datasets under 'remote', if any."""
         super().__init__(numbers)
         for one in remote:
             total = self.setdefault('remote', dict.fromkeys(one, 0))
@@ -62,7 +62,7 @@ class LoaderStats(Dict[str, Any]):
         waited = self.get('remote', {}).get('wait_ns', 0)
         if waited > (fill - maps) / 2:
             return (f'the network is the bottleneck. Reading waited {_seconds(waited)} s, summed '
-                    'over all threads, for bytes from elsewhere. A cache, or a larger one, more '
+                    'over all threads, for remote bytes. A cache, or a larger one, more '
                     'connections or memory, or fewer fields may help.')
         if self['read_ahead'] > _ON_DISK * self['records'] and self._is_slower_than_memory():
             return (f'the disk is the bottleneck. {self["read_ahead"]:,} records were not in '

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-# The extension for datasets that are elsewhere, which exists if libloaderx was built with it.
+# The extension for remote datasets, which exists if libloaderx was built with it.
 from typing import Any, Optional
 
 MAX_CONNECTIONS: int
 
 def opener(cache: Optional[bytes], limit: Optional[int], memory: Optional[int],
-           connections: Optional[int], patience: Optional[int], /) -> Any: ...
+           connections: Optional[int], patience: Optional[int], endpoint: Optional[str],
+           region: Optional[str], anonymous: bool, credentials: Optional[int], /) -> Any: ...
+def prepare_threads() -> None: ...

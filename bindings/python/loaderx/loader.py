@@ -612,8 +612,8 @@ class Loader:
             therefore requested from the disk before they were copied.
             For ``.npy`` and token files, only page faults of the process tell, so after a page
             fault elsewhere, the number includes records that were in memory; the `summary` blames
-            the disk only if copying was slower than from memory. ``remote``, if datasets are
-            elsewhere: the sums of what `Dataset.remote_stats` returns for each of them.
+            the disk only if copying was slower than from memory. ``remote``, if there are
+            remote datasets: the sums of what `Dataset.remote_stats` returns for each of them.
 
         Examples
         --------

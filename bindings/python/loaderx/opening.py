@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Union,
 
 from . import _core
 from ._check import boolean
-from ._elsewhere import Size
+from ._elsewhere import Credentials, Size
 from ._paths import is_url
 from ._replacement import replacing
 from .sources import Dataset
@@ -150,7 +150,9 @@ def open(path: Path, mode: Literal['r'] = 'r', *, verify: Optional[Verify] = Non
          executor: Optional[Executor] = None, length: Optional[int] = None,
          cache: Optional[Path] = None, limit: Optional[Size] = None,
          memory: Optional[Size] = None, connections: Optional[int] = None,
-         patience: Optional[float] = None) -> Dataset: ...
+         patience: Optional[float] = None, endpoint: Optional[str] = None,
+         region: Optional[str] = None, anonymous: Optional[bool] = None,
+         credentials: Optional[Credentials] = None) -> Dataset: ...
 
 
 @overload
@@ -165,14 +167,16 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
          executor: Optional[Executor] = None, length: Optional[int] = None,
          cache: Optional[Path] = None, limit: Optional[Size] = None,
          memory: Optional[Size] = None, connections: Optional[int] = None,
-         patience: Optional[float] = None) -> Union[Dataset, Writer]:
+         patience: Optional[float] = None, endpoint: Optional[str] = None,
+         region: Optional[str] = None, anonymous: Optional[bool] = None,
+         credentials: Optional[Credentials] = None) -> Union[Dataset, Writer]:
     """Open a dataset.
 
     Parameters
     ----------
     path : path-like
-        The dataset directory; or, for reading, the URL of a sealed dataset that is elsewhere, such
-        as ``s3://bucket/train`` or ``file:///nfs/train``.
+        The dataset directory; or, for reading, the URL of a sealed remote dataset, such
+        as ``s3://bucket/train``, ``https://host/train`` or ``file:///nfs/train``.
     mode : {'r', 'a', 'r+'}, optional
         'r' opens the dataset for reading, 'a' for appending only, and 'r+' for appending and
         changing records.
@@ -195,7 +199,9 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     length : int, optional
         For reading: the number of records to show; see `Dataset`.
     cache, limit, memory, connections, patience : optional
-        For reading a dataset that is elsewhere; see `Dataset`.
+        For reading a remote dataset; see `Dataset`.
+    endpoint, region, anonymous, credentials : optional
+        For reading from an object store; see `Dataset`.
 
     Returns
     -------
@@ -216,7 +222,9 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     reading: Dict[str, Any] = {'verify': verify, 'durable': durable, 'live': live,
                                'on_damage': on_damage, 'access': access, 'length': length,
                                'cache': cache, 'limit': limit, 'memory': memory,
-                               'connections': connections, 'patience': patience}
+                               'connections': connections, 'patience': patience,
+                               'endpoint': endpoint, 'region': region, 'anonymous': anonymous,
+                               'credentials': credentials}
     writing = {'durability': durability, 'level': level}
     if mode == 'r':
         _reject(writing, "'a' and 'r+'")
@@ -225,7 +233,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     if mode in ('a', 'r+'):
         _reject(reading, "'r'")
         if isinstance(path, (str, bytes)) and is_url(path):
-            raise ValueError(f'{os.fsdecode(path)}: a dataset that is elsewhere can only be read: '
+            raise ValueError(f'{os.fsdecode(path)}: a remote dataset can only be read: '
                              "use mode 'r'")
         return Writer(path, durability=durability, level=level, executor=executor,
                       append_only=mode == 'a')

@@ -54,7 +54,10 @@ static lx_status read_meta(lx__store *store, lx_error *error)
     }
     if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
         lx__copy_tail(error->message, sizeof error->message,
-                      "this directory is not a dataset: it has no meta.json");
+                      store->directory.provider != NULL
+                          ? "there is no dataset: check the URL, which must be that of the folder "
+                            "with meta.json"
+                          : "this directory is not a dataset: it has no meta.json");
     return status;
 }
 

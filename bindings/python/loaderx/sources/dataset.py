@@ -11,7 +11,7 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, KeysView, List, Lit
 
 from .. import _core
 from .._check import boolean
-from .._elsewhere import Size
+from .._elsewhere import Credentials, Size
 from .._paths import absolute
 from .._progress import Progress, reporting
 from ..errors import CorruptError
@@ -63,8 +63,8 @@ class Dataset(Stored, _core.Dataset):
     Parameters
     ----------
     path : path-like
-        The dataset directory; or, for a sealed dataset that is elsewhere, its URL, such as
-        ``s3://bucket/train`` or ``file:///nfs/train``.
+        The dataset directory; or the URL of a sealed remote dataset, such as
+        ``s3://bucket/train``, ``https://host/train`` or ``file:///nfs/train``.
     verify : {'first', 'always', 'never'}, optional
         When the checksums of uncompressed values are verified; by default, when a value is first
         read. The checksums of compressed values are always verified.
@@ -91,11 +91,11 @@ class Dataset(Stored, _core.Dataset):
         appended, pass the length that the dataset had when the state was saved. `stat`, `verify`
         and `backup` process the whole dataset.
     cache : path-like, optional
-        For a dataset that is elsewhere: a directory on a local disk that keeps what was fetched,
+        For a remote dataset: a directory on a local disk that keeps what was fetched,
         for all processes of this user. It is created if it does not exist. What it has admitted
         stays as long as the dataset is in use; once it is full, the rest passes through memory.
-        This option, and each of the following ones, also makes a directory be read as if it were
-        elsewhere, for example one on a network file system.
+        This option, and each of the next four, also makes a directory be read like a remote dataset,
+        for example one on a network file system.
     limit : int or str, optional
         The most bytes in the cache, of all datasets, as a number or a size such as '500GiB'; by
         default, only the space on the disk limits it.
@@ -108,6 +108,24 @@ class Dataset(Stored, _core.Dataset):
         How long a read keeps trying while the server or the network is not available, in seconds;
         the default is 1800. After that, it raises OSError, which `on_damage` does not affect, and a
         loader stays before the batch. With 0, it fails at the first problem.
+    endpoint : str, optional
+        The server of an ``s3://`` URL that is not AWS, such as 'https://storage.googleapis.com' or
+        'http://127.0.0.1:9000'; by default, what the environment variables or the profile of AWS
+        say.
+    region : str, optional
+        The region of an ``s3://`` URL; by default, what the environment or the profile of AWS says,
+        or 'us-east-1'.
+    anonymous : bool, optional
+        Whether to send requests to ``s3://`` without credentials, for public buckets.
+    credentials : callable, optional
+        A function that returns the credentials for ``s3://``, ``https://`` or ``http://``: a
+        mapping, or an object with attributes, of `access_key` and `secret_key`, `token` (for HTTP
+        the only one: it is sent as a bearer token) and `expires` (seconds since 1970, or a datetime
+        with a time zone). Any thread may call it: before the first request, 5 minutes before they
+        expire, and if the server refuses them. An exception in it ends the read. By default, those
+        for ``s3://`` come from the environment, the profile, or the metadata service of AWS, and
+        HTTP sends none. They are not pickled, but the function is: a dataset with a lambda, for
+        example, cannot be sent to a process that was spawned.
 
     Examples
     --------
@@ -143,13 +161,16 @@ class Dataset(Stored, _core.Dataset):
                  access: Access = 'auto', executor: Optional[Executor] = None,
                  length: Optional[int] = None, cache: Optional[Path] = None,
                  limit: Optional[Size] = None, memory: Optional[Size] = None,
-                 connections: Optional[int] = None, patience: Optional[float] = None) -> None:
+                 connections: Optional[int] = None, patience: Optional[float] = None,
+                 endpoint: Optional[str] = None, region: Optional[str] = None,
+                 anonymous: bool = False, credentials: Optional[Credentials] = None) -> None:
         self._fields = MappingProxyType(Field._from_descriptions(self._describe()))
         self._opened = absolute(path), {
             'verify': verify, 'durable': durable, 'live': live, 'on_damage': on_damage,
             'access': access, 'length': length,
             'cache': None if cache is None else absolute(cache), 'limit': limit, 'memory': memory,
-            'connections': connections, 'patience': patience}
+            'connections': connections, 'patience': patience, 'endpoint': endpoint,
+            'region': region, 'anonymous': anonymous, 'credentials': credentials}
 
     @property
     def fields(self) -> Mapping[str, Field]:
