@@ -34,9 +34,10 @@ static lx_status fill_waves(const uint64_t *indices, size_t count, const lx_targ
     for (size_t i = 0; i < count; i++) {
         int64_t period = 2 + (int64_t)(indices[i] % (all->period - 1));
         if (indices[i] == BROKEN) {
-            lx_fail(error, LX_ERR_IO, "the sensor was off");
+            /* After LX_ERR_IO, the loader would read the same batch again in the next call. */
+            lx_fail(error, LX_ERR_CORRUPT, "the sensor was off");
             lx_error_locate(error, NULL, NULL, indices[i], LX_NONE);
-            return LX_ERR_IO;
+            return LX_ERR_CORRUPT;
         }
         float *wave = place(&targets[WAVE_COLUMN], i);
         for (int k = 0; wave != NULL && k < SAMPLES; k++)

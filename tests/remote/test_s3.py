@@ -2,7 +2,6 @@
 """Reads from real servers: SeaweedFS, rclone and moto for S3, and nginx. Each is taken from an
 environment variable (SEAWEEDFS, RCLONE, MOTO_SERVER, NGINX) or from PATH."""
 
-import getpass
 import json
 import os
 import random
@@ -194,7 +193,7 @@ def nginx(tmp_path):
     program, port = find('NGINX', 'nginx'), free_ports(1)[0]
     (tmp_path / 'f').write_bytes(CONTENT)
     (tmp_path / 'conf').write_text(
-        f'daemon off; user {getpass.getuser()}; pid {tmp_path}/pid; error_log stderr; events {{}}\n'
+        f'daemon off; master_process off; pid {tmp_path}/pid; error_log stderr; events {{}}\n'
         f'http {{ access_log off; client_body_temp_path {tmp_path}; proxy_temp_path {tmp_path};\n'
         f'fastcgi_temp_path {tmp_path}; uwsgi_temp_path {tmp_path}; scgi_temp_path {tmp_path};\n'
         f'server {{ listen 127.0.0.1:{port}; root {tmp_path}; }} }}\n')
