@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of a dataset elsewhere, read from a fake server that fails as the test wants. */
-#include "remote/remote-file.h"
+#include "remote/remote-read.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
