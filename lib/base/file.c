@@ -298,7 +298,8 @@ lx_status lx__file_expect_size(const lx__file *file, uint64_t size, bool exact, 
 {
     uint64_t present;
     if (file->provider != NULL)
-        return file->provider->class->expect_size(file->provider, size, exact, error);
+        return lx__file_must_exist(
+            file->provider->class->expect_size(file->provider, size, exact, error), error);
     lx_status status = lx__file_size(file, &present, error);
     if (status == LX_OK && (present < size || (exact && present != size))) {
         status = lx_fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, but %llu are committed",

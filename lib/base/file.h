@@ -59,7 +59,8 @@ typedef struct lx__provider_class {
     /** Gets the length of the file. */
     lx_status (*get_size)(lx__provider *self, uint64_t *size, lx_error *error);
     /** Tells what the length must be: exactly @p size or, if @p exact is false, at least that. May
-     * report a difference later, when bytes are read: this call need not wait.
+     * report a difference later, when bytes are read: this call need not wait. If it does, because
+     * the length is hard to believe, it fails as @ref get_size does.
      * @retval LX_ERR_CORRUPT  The length is known and differs. */
     lx_status (*expect_size)(lx__provider *self, uint64_t size, bool exact, lx_error *error);
 
@@ -138,8 +139,10 @@ LX_API void lx__file_close(lx__file *file);
 LX_API lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error);
 
 /** Checks that the file has @p size bytes or, if @p exact is false, at least that many. Does not
- * wait for a provider, so a later read may report that the length is wrong.
- * @retval LX_ERR_CORRUPT  The length is wrong. */
+ * wait for a provider unless @p size is extremely large, so a later read may report that the length
+ * is wrong.
+ * @retval LX_ERR_CORRUPT  The length is wrong, or the file is missing.
+ * @retval LX_ERR_IO       The length cannot be found out. */
 LX_API lx_status lx__file_expect_size(const lx__file *file, uint64_t size, bool exact,
                                       lx_error *error);
 

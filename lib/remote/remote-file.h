@@ -50,8 +50,8 @@ lx_status lx__remote_file_fail_size(const lx__remote_file *file, uint64_t total,
                                     lx_error *error);
 /** Checks an answer against the length of the file, or learns the length from it.
  * @retval LX_ERR_CORRUPT  The file does not have its committed length.
- * @retval LX_ERR_IO       The answer does not tell the length, which is unknown, or it does not have
- *                         the bytes up to the end of the range or of the file. */
+ * @retval LX_ERR_IO       The answer does not tell the length, which is unknown, or it does not
+ *                         have the bytes up to the end of the range or of the file. */
 lx_status lx__remote_file_check_answer(lx__remote_file *file, const lx__request *request,
                                        const lx__answer *answer, lx_error *error);
 /** Sets a length that was unknown, after which the cache can keep the file. The caller holds the

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/interrupt.h"
+#include "remote/remote-provider.h"
 
 #include "../scratch.h"
 #include "../unit.h"
@@ -43,9 +44,10 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
 
 /** How the server answers. */
 struct server {
-    uint64_t total;     /* the length that it tells */
-    size_t got;         /* how many bytes it sends; SIZE_MAX: all */
-    unsigned failing;   /* one attempt of so many fails; 0: none */
+    uint64_t total;   /* the length that it tells */
+    size_t got;       /* how many bytes it sends; SIZE_MAX: all */
+    unsigned failing; /* one attempt of so many fails; 0: none */
+    bool lacks_file;
     atomic_bool *hangs; /* it does not answer as long as this is set */
 };
 
@@ -57,6 +59,8 @@ static lx_status serve(struct fake *fake, uint64_t offset, unsigned number, lx__
     while (server->hangs != NULL && atomic_load(server->hangs))
         if (!fake_sleep(fake, MILLISECOND))
             return lx_fail(error, LX_ERR_CANCELED, "interrupted");
+    if (server->lacks_file)
+        return lx_fail(error, LX_ERR_NOT_FOUND, "no such file");
     answer->total = server->total;
     if (server->got < answer->got)
         answer->got = server->got;
@@ -254,6 +258,32 @@ START_TEST(huge_lengths_are_an_error)
 }
 END_TEST
 
+START_TEST(missing_files_are_damage)
+{
+    const uint64_t lengths[] = {PAGE, (uint64_t)1 << 50}; /* the second one must be confirmed */
+    for (int i = 0; i < 2; i++) {
+        lx_error error = LX_ERROR_INIT;
+        struct server server = {.lacks_file = true};
+        lx__place *place = open_place(&server, CHUNK, 0);
+        lx__file directory, chunks, file;
+        uint8_t byte;
+        unit_ok(lx__remote_directory_open(place, &directory, &error));
+        unit_ok(lx__directory_open(&chunks, &directory, "chunk", &error));
+        unit_ok(lx__file_open(&file, &chunks, "0.zr", O_RDONLY, &error));
+        if (i == 0) {
+            unit_ok(lx__file_expect_size(&file, lengths[i], false, &error));
+            unit_fails(lx__file_read(&file, &byte, 1, 0, &error), LX_ERR_CORRUPT);
+        } else {
+            unit_fails(lx__file_expect_size(&file, lengths[i], false, &error), LX_ERR_CORRUPT);
+        }
+        lx__file_close(&file);
+        lx__file_close(&chunks);
+        lx__file_close(&directory);
+        lx__place_unref(place);
+    }
+}
+END_TEST
+
 /* ---- the cache */
 
 START_TEST(failures_return_what_they_reserved)
@@ -377,6 +407,6 @@ END_TEST
 
 UNIT_MAIN("remote/remote-file", threads_read_the_right_bytes, learns_the_length,
           wrong_lengths_are_damage, answers_that_are_cut_short_are_not_damage,
-          huge_lengths_are_an_error, failures_return_what_they_reserved,
+          huge_lengths_are_an_error, missing_files_are_damage, failures_return_what_they_reserved,
           does_without_a_cache_whose_disk_fails, readers_that_leave_do_not_disturb_others,
           children_do_not_wait_for_locks_of_the_parent)
