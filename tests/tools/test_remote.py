@@ -77,6 +77,12 @@ def test_errors(loaderx, folder, sealed):
     assert 'can only be read' in loaderx.fails(2, 'card', sealed, '--set', 'a=b')
     assert 'loaderx pull' in loaderx.fails(2, 'bench', sealed)
     assert 'loaderx pull' in loaderx.fails(1, 'backup', sealed, 'copy')
+    for url in 'file://', 'file://host/train':
+        assert 'file:///path' in loaderx.fails(2, 'stat', url)
+    for command in ['stat', 's3://b/x'], ['pull', 's3://b/x', 'copy'], ['card', 's3://b/x']:
+        assert 'the endpoint' in loaderx.fails(2, *command, '--endpoint', 'host')
+        assert 'region' in loaderx.fails(2, *command, '--region', 'a b')
+    loaderx.fails(2, 'pull', sealed, 'copy', '--cache', 'c')
     loaderx.text('unseal', 'train')
     assert 'seal' in loaderx.fails(1, 'stat', sealed)
     loaderx.fails(2, 'sample', '--length', '5', '--cache', 'c')
