@@ -262,8 +262,9 @@ lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor, const
     pipeline->source = layout->source;
     pipeline->transform = transform;
     pipeline->transform_user = user;
-    pipeline->on_caller = readers == 0 ||
-                          (transform == NULL && !layout->varying && layout->bytes < CALLER_BYTES);
+    pipeline->remote = lx__source_is_remote(layout->source, NULL);
+    pipeline->on_caller = readers == 0 || (transform == NULL && !layout->varying &&
+                                           !pipeline->remote && layout->bytes < CALLER_BYTES);
     pipeline->part_rows = part_rows(layout);
     pipeline->prefetch_bytes = prefetch_bytes;
     pipeline->depth = pipeline->on_caller ? 1 : depth_for(prefetch_bytes, layout->bytes, readers);
@@ -361,7 +362,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
         for (size_t part = 0; part < job->task.parts && job->status == LX_OK; part++)
             run(&job->task, part);
         finish(&job->task, false);
-    } else {
+    } else if (!pipeline->remote) { /* a read that waits for a network would overrun the deadline */
         lx__executor_help_until(pipeline->executor, &job->task, deadline);
     }
     lx_status status = wait_for(pipeline, job, deadline, true);

@@ -52,6 +52,7 @@ struct lx__pipeline {
     lx_damage_policy damage;    /**< The policy for damaged records. */
     lx__read_ahead *read_ahead; /**< The loader's. */
     lx__tracer tracer;          /**< Protected by the loader's lock. */
+    bool remote;                /**< Records come from another machine. */
     bool on_caller; /**< The calling thread fills the batches: they are too small for threads, or
                           the executor has no readers. */
     uint64_t part_rows;

@@ -192,6 +192,8 @@ static inline bool elsewhere_renew(lx__provider *self, uint64_t offset, uint64_t
                   place->flipped - offset < size;
     if (healed)
         place->flipped = LX_NONE;
+    /* Another thread may have read the byte before this one healed it. */
+    healed |= place->heals && elsewhere_is_victim(p) && place->flipped == LX_NONE;
     pthread_mutex_unlock(&place->mutex);
     return healed;
 }

@@ -116,7 +116,7 @@ START_TEST(refuses_what_it_cannot_do)
     lx_error error = LX_ERROR_INIT;
     lx_dataset_options *options = lx_dataset_options_new();
     ck_assert_int_eq(mkdir("d", 0777), 0);
-    refuses(NULL, LX_ERR_NOT_FOUND, "this directory is not a dataset");
+    refuses(NULL, LX_ERR_NOT_FOUND, "there is no dataset");
     ck_assert_int_eq(rmdir("d"), 0);
     records_make_sealed("d", 5);
     unit_ok(lx_dataset_options_set_live(options, true, &error));
