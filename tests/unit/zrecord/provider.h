@@ -188,14 +188,13 @@ static inline bool elsewhere_renew(lx__provider *self, uint64_t offset, uint64_t
     struct elsewhere *place = p->place;
     pthread_mutex_lock(&place->mutex);
     place->renewals++;
-    bool healed = place->heals && elsewhere_is_victim(p) && place->flipped >= offset &&
-                  place->flipped - offset < size;
-    if (healed)
+    bool heals = place->heals && elsewhere_is_victim(p);
+    if (heals && place->flipped >= offset && place->flipped - offset < size)
         place->flipped = LX_NONE;
     /* Another thread may have read the byte before this one healed it. */
     healed |= place->heals && elsewhere_is_victim(p) && place->flipped == LX_NONE;
     pthread_mutex_unlock(&place->mutex);
-    return healed;
+    return heals; /* another thread may have healed the bytes since the caller read them */
 }
 
 static const char *test_get_network(lx__provider *self)
