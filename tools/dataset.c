@@ -71,11 +71,10 @@ lx_status dataset_identify(const char *path, lx_dataset_identity *identity, uint
 lx_status dataset_open_writer(const char *path, const lx_writer_options *options,
                               lx_writer **writer, lx_error *error)
 {
-    lx_status status = elsewhere_is(path)
-                           ? lx_fail(error, LX_ERR_ARGUMENT,
-                                     "a remote dataset can only be read: use its "
-                                     "directory")
-                           : directory_check(path, error);
+    lx_status status = elsewhere_is(path) ? lx_fail(error, LX_ERR_ARGUMENT,
+                                                    "a remote dataset can only be read: use its "
+                                                    "directory")
+                                          : directory_check(path, error);
     if (status == LX_OK)
         status = lx_writer_open(path, options, writer, error);
     advise(error, LX_ERR_BUSY,
