@@ -191,8 +191,6 @@ static inline bool elsewhere_renew(lx__provider *self, uint64_t offset, uint64_t
     bool heals = place->heals && elsewhere_is_victim(p);
     if (heals && place->flipped >= offset && place->flipped - offset < size)
         place->flipped = LX_NONE;
-    /* Another thread may have read the byte before this one healed it. */
-    healed |= place->heals && elsewhere_is_victim(p) && place->flipped == LX_NONE;
     pthread_mutex_unlock(&place->mutex);
     return heals; /* another thread may have healed the bytes since the caller read them */
 }
