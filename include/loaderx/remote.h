@@ -246,7 +246,7 @@ LX_API lx_status lx_remote_get_stats(lx_dataset *dataset, lx_remote_stats *stats
 
 /** A dataset in a cache. */
 typedef struct lx_cache_dataset {
-    const char *uuid;
+    const char *uuid;     /**< The dataset's. */
     const char *url;      /**< From where it was fetched; empty if that is unknown. */
     uint64_t bytes;       /**< What the cache holds of it. */
     int64_t last_use;     /**< When it was opened last, in seconds since 1970. */
