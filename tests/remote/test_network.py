@@ -145,7 +145,7 @@ def test_silence(silent, again):
         time.sleep(0.3)
         assert link.count().received == before.received
         link.set(**again)
-        assert client.wait() >= 0.3
+        assert client.wait() > 0.2    # its clock starts when it has read the request
 
 
 def test_unknown_settings_are_refused():
