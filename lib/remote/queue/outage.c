@@ -31,10 +31,10 @@ void lx__outage_log(const char *url, uint64_t seconds, const lx_error *error)
 {
     char text[sizeof error->path + sizeof error->message + 128];
     if (error->status == LX_OK) {
-        lx__log(LX_LOG_INFO, "%s can be read again, after %" PRIu64 " s", url, seconds);
+        lx__log(LX_LOG_INFO, "%s answers again, after %" PRIu64 " s", url, seconds);
         return;
     }
     lx_error_describe(error, text, sizeof text);
-    lx__log(LX_LOG_WARNING, "all attempts to read %s have failed for %" PRIu64 " s: %s", url,
-            seconds, text);
+    lx__log(LX_LOG_WARNING, "all requests to %s have failed for %" PRIu64 " s: %s", url, seconds,
+            text);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Notices when all attempts to read fail, and says when to log that: after 10 s, then every
- * 60 s, and when it ends. Times are those of executor/clock.h.
+ * @brief Notices when all requests fail, and says when to log that: after 10 s, then every 60 s, and
+ * when it ends. Times are those of executor/clock.h.
  */
 #ifndef LX_REMOTE_OUTAGE_H
 #define LX_REMOTE_OUTAGE_H
@@ -26,8 +26,8 @@ uint64_t lx__outage_fail(lx__outage *outage, uint64_t now);
  * was logged ends with it; otherwise 0. */
 uint64_t lx__outage_succeed(lx__outage *outage, uint64_t now);
 
-/** Logs that all attempts to read @p url have failed for so many seconds, most recently with @p
- * error; or, if that describes no failure, that they succeed again. */
+/** Logs that all requests to @p url have failed for so many seconds, most recently with @p error;
+ * or, if that describes no failure, that they succeed again. */
 void lx__outage_log(const char *url, uint64_t seconds, const lx_error *error);
 
 #endif

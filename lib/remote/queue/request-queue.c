@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "executor/clock.h"
 #include "executor/thread.h"
+#include "remote/queue/backoff.h"
 #include "remote/queue/durations.h"
 #include "remote/queue/outage.h"
 #include "remote/queue/pace.h"
@@ -19,19 +20,21 @@
 
 #define SECOND ((uint64_t)1000000000)
 
-#define FIRST_PAUSE (SECOND / 10)
-#define LONGEST_PAUSE (20 * SECOND)
-
 /* How long closing waits for reads that were interrupted. */
 #define LAST_WAIT (SECOND / 2)
+
+/* The window learns from no upload that is smaller: such a one takes less time than a part of a
+ * large file, and if parts took that little, the window would hold enough of them. */
+#define LEAST_UPLOAD ((uint64_t)1 << 20)
 
 /** A thread of the queue. The lock protects the members up to @ref ended. */
 typedef struct queue_thread {
     lx__request_queue *queue;
     pthread_t thread;
-    lx__request *request; /* what it reads; NULL: nothing, or nobody needs the answer any more */
+    lx__request *request; /* what it tries; NULL: nothing, or nobody needs the answer any more */
     uint64_t began;       /* when this attempt began */
     bool in_transport;    /* is calling the transport, which may hang */
+    bool calls_back;      /* does so in an attempt of the request's own, which uses the request */
     bool ended;
 
     /* Its own copy of what it reads, because the request may be gone when a read returns. */
@@ -50,7 +53,7 @@ struct lx__request_queue {
     lx__request_limits limits;
     atomic_uint holds; /* of the owner and of each thread; the last one frees the queue */
 
-    pthread_mutex_t lock; /* protects all that follows; no callback and no read happens under it */
+    pthread_mutex_t lock; /* protects all that follows; no callback and no attempt under it */
     pthread_cond_t wake;  /* there is an attempt to make, or the queue is closed */
     pthread_cond_t ended; /* a thread has ended, or is about to */
 
@@ -141,7 +144,7 @@ static void forget(lx__request_queue *queue, lx__request *request)
     queue->counts.waiting--;
 }
 
-/** Returns a request to read a second time, or NULL. */
+/** Returns a range to read a second time, or NULL. */
 static lx__request *find_straggler(lx__request_queue *queue, uint64_t now)
 {
     if (now < queue->straggles)
@@ -151,7 +154,8 @@ static lx__request *find_straggler(lx__request_queue *queue, uint64_t now)
     queue->straggles = LX__NEVER;
     for (unsigned i = 0; i < queue->started; i++) {
         const queue_thread *worker = &queue->workers[i];
-        if (worker->request == NULL || !worker->request->urgent || worker->request->again)
+        if (worker->request == NULL || worker->calls_back || !worker->request->urgent ||
+            worker->request->again)
             continue;
         uint64_t due = worker->began + longest;
         if (due <= now && found == NULL)
@@ -240,7 +244,7 @@ static void sleep_until_called(lx__request_queue *queue)
         queue->idle--;
 }
 
-/** Waits for a request to read; returns NULL once the queue is closed. */
+/** Waits for a request to try; returns NULL once the queue is closed. */
 static lx__request *take(lx__request_queue *queue)
 {
     for (;; sleep_until_called(queue)) {
@@ -294,31 +298,40 @@ static bool begin(lx__request_queue *queue, lx__request *request)
     lx__window_end(&queue->window, request->size, 0, 0, lx__clock_now());
     forget(queue, request);
     pthread_mutex_unlock(&queue->lock);
-    cancel(request, needed ? CLOSED : "the range is no longer needed");
+    cancel(request, needed ? CLOSED : "the request is no longer needed");
     pthread_mutex_lock(&queue->lock);
     return false;
+}
+
+/** Copies what to read. Returns false if memory ran out. */
+static bool copy_range(queue_thread *worker, const lx__request *request)
+{
+    size_t length = strlen(request->name) + 1;
+    worker->offset = request->offset;
+    if (!lx__reserve(&worker->name, &worker->name_capacity, length))
+        return false;
+    memcpy(worker->name, request->name, length);
+    return true;
 }
 
 /** Returns false if memory ran out. */
 static bool begin_attempt(queue_thread *worker, lx__request *request, uint64_t now)
 {
     lx__request_queue *queue = worker->queue;
-    size_t length = strlen(request->name) + 1;
     worker->request = request;
     worker->began = now;
     worker->in_transport = true;
-    worker->offset = request->offset;
+    worker->calls_back = request->attempt != NULL;
     worker->size = request->size;
     request->under_way++;
     queue->counts.requests++;
     queue->counts.retries += request->attempts != 0;
     request->attempts++;
+    if (worker->calls_back)
+        return true;
     if (request->urgent && !request->again && now + LX__STRAGGLES_AFTER < queue->straggles)
         queue->straggles = now + LX__STRAGGLES_AFTER;
-    if (!lx__reserve(&worker->name, &worker->name_capacity, length))
-        return false;
-    memcpy(worker->name, request->name, length);
-    return true;
+    return copy_range(worker, request);
 }
 
 static void disconnect(queue_thread *worker)
@@ -328,12 +341,20 @@ static void disconnect(queue_thread *worker)
     worker->connection = NULL;
 }
 
-/** Makes an attempt. The caller does not hold the lock. */
 static lx_status read_range(queue_thread *worker, lx__answer *answer, lx_error *error)
 {
-    lx__transport *transport = worker->queue->transport;
     if (!lx__reserve(&worker->data, &worker->capacity, worker->size))
         return lx__fail_memory(error, "bytes of a remote file");
+    return worker->queue->transport->class->read(worker->connection, (const char *)worker->name,
+                                                 worker->offset, worker->size, worker->data, answer,
+                                                 error);
+}
+
+/** Makes an attempt. The request of a read may be gone. The caller does not hold the lock. */
+static lx_status attempt(queue_thread *worker, lx__request *request, lx__answer *answer,
+                         lx_error *error)
+{
+    lx__transport *transport = worker->queue->transport;
     if (worker->connection == NULL) {
         lx_status status = transport->class->connect(transport, &worker->connection, error);
         if (status != LX_OK) {
@@ -342,9 +363,9 @@ static lx_status read_range(queue_thread *worker, lx__answer *answer, lx_error *
             return status;
         }
     }
-    lx_status status = transport->class->read(worker->connection, (const char *)worker->name,
-                                              worker->offset, worker->size, worker->data, answer,
-                                              error);
+    lx_status status = worker->calls_back
+                           ? request->attempt(request, worker->connection, answer, error)
+                           : read_range(worker, answer, error);
     if (status != LX_OK && answer->retry == LX__RETRY_LATER)
         disconnect(worker);
     return status;
@@ -356,7 +377,8 @@ static uint64_t learn(lx__request_queue *queue, const queue_thread *worker, lx_s
 {
     if (status == LX_OK) {
         queue->counts.bytes += answer->got;
-        lx__durations_add(&queue->durations, now - worker->began);
+        if (!worker->calls_back)
+            lx__durations_add(&queue->durations, now - worker->began);
         lx__pace_succeed(&queue->pace, now);
         /* The server is back: do not wait for the rest of pauses of up to 20 s. */
         if (queue->outage.since != 0 && now - queue->outage.since >= SECOND)
@@ -374,15 +396,6 @@ static uint64_t learn(lx__request_queue *queue, const queue_thread *worker, lx_s
     return answer->retry != LX__RETRY_NEVER ? lx__outage_fail(&queue->outage, now) : 0;
 }
 
-/** Returns a random number of at most @p most: splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t get_random(lx__request_queue *queue, uint64_t most)
-{
-    uint64_t number = queue->random += 0x9e3779b97f4a7c15;
-    number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
-    number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
-    return (number ^ (number >> 31)) % (most + 1);
-}
-
 /** Lets a request wait for another attempt; returns false if the patience is over. */
 static bool repeat(lx__request_queue *queue, lx__request *request, uint64_t retry_after,
                    uint64_t now)
@@ -390,10 +403,7 @@ static bool repeat(lx__request_queue *queue, lx__request *request, uint64_t retr
     uint64_t passed = now - request->started, patience = queue->limits.patience_ns;
     if (passed >= patience || retry_after > patience - passed)
         return false;
-    uint64_t longest = LONGEST_PAUSE;
-    if (request->attempts < 8) /* 12.8 s */
-        longest = FIRST_PAUSE << (request->attempts - 1);
-    uint64_t pause = get_random(queue, longest);
+    uint64_t pause = lx__backoff_get_pause(&queue->random, request->attempts);
     pause = pause > retry_after ? pause : retry_after;
     request->due = now + (pause < patience - passed ? pause : patience - passed);
     request->again = false;
@@ -408,7 +418,7 @@ static lx__request *end_attempt(queue_thread *worker, lx_status status, const lx
     lx__request_queue *queue = worker->queue;
     lx__request *request = worker->request;
     worker->request = NULL;
-    worker->in_transport = false;
+    worker->in_transport = worker->calls_back = false;
     if (request == NULL)
         return NULL;
     request->under_way--;
@@ -417,19 +427,6 @@ static lx__request *end_attempt(queue_thread *worker, lx_status status, const lx
         return NULL;
     forget(queue, request);
     return request;
-}
-
-/** Appends how often and how long a failed request was tried. */
-static void append_effort(lx_error *error, unsigned attempts, uint64_t nanoseconds)
-{
-    if (attempts == 1)
-        return;
-    if (nanoseconds < 120 * SECOND)
-        lx__error_append(error, "; tried %u times in %.1f s", attempts,
-                         (double)nanoseconds / SECOND);
-    else
-        lx__error_append(error, "; tried %u times in %" PRIu64 " minutes", attempts,
-                         nanoseconds / (60 * SECOND));
 }
 
 /** Makes an attempt for a request, and finishes the request if it is over. Releases the lock in the
@@ -444,25 +441,26 @@ static void serve(queue_thread *worker, lx__request *request)
     uint64_t now = lx__clock_now();
     bool has_memory = begin_attempt(worker, request, now);
     unlock_and_signal(queue, call_thread(queue, now));
-    lx_status status = has_memory ? read_range(worker, &answer, &error)
+    lx_status status = has_memory ? attempt(worker, request, &answer, &error)
                                   : lx__fail_memory(&error, "the name of a file");
 
     pthread_mutex_lock(&queue->lock);
     now = lx__clock_now();
-    lx__window_end(&queue->window, worker->size, status == LX_OK ? answer.got : 0, worker->began,
-                   now);
+    bool counts = status == LX_OK && (!worker->calls_back || answer.got >= LEAST_UPLOAD);
+    lx__window_end(&queue->window, worker->size, counts ? answer.got : 0, worker->began, now);
     uint64_t seconds = learn(queue, worker, status, &answer, now);
+    bool reads = !worker->calls_back;
     request = end_attempt(worker, status, &answer, now);
     bool closed = queue->closed;
     pthread_mutex_unlock(&queue->lock);
     if (seconds != 0)
         lx__outage_log(queue->transport->url, seconds, &error);
     if (request != NULL && status == LX_OK) {
-        request->finish(request, LX_OK, worker->data, &answer, NULL);
+        request->finish(request, LX_OK, reads ? worker->data : NULL, &answer, NULL);
     } else if (request != NULL && closed) {
         cancel(request, CLOSED);
     } else if (request != NULL) {
-        append_effort(&error, request->attempts, now - request->started);
+        lx__backoff_append_effort(&error, request->attempts, now - request->started);
         request->finish(request, status, NULL, &answer, &error);
     }
     pthread_mutex_lock(&queue->lock);
@@ -511,7 +509,7 @@ lx_status lx__request_queue_add(lx__request_queue *queue, lx__request *request, 
     else
         lx__request_lists_remove(&queue->lists, request);
     unlock_and_signal(queue, signal);
-    return added ? LX_OK : lx_fail_errno(error, errnum, NULL, "cannot start a thread that reads");
+    return added ? LX_OK : lx_fail_errno(error, errnum, NULL, "cannot start a thread for requests");
 }
 
 void lx__request_queue_hurry(lx__request_queue *queue, lx__request *request)
@@ -530,7 +528,7 @@ void lx__request_queue_hurry(lx__request_queue *queue, lx__request *request)
 
 /* ---- closing */
 
-/** Cancels the requests that no thread reads. Releases the lock in the meantime. */
+/** Cancels the requests that no thread tries. Releases the lock in the meantime. */
 static void cancel_lists(lx__request_queue *queue)
 {
     for (lx__request *request; (request = lx__request_lists_pop(&queue->lists)) != NULL;) {
@@ -541,15 +539,18 @@ static void cancel_lists(lx__request_queue *queue)
     }
 }
 
-/** Waits until the threads have ended, and for LAST_WAIT for those that call the transport. */
+/** Waits until the threads have ended, but only for LAST_WAIT for those that may hang in a read. */
 static void wait_for_threads(lx__request_queue *queue)
 {
     uint64_t deadline = lx__clock_after(LAST_WAIT);
     for (unsigned i = 0; i < queue->started; i++) {
         const queue_thread *worker = &queue->workers[i];
-        while (!worker->ended && !(worker->in_transport && lx__clock_now() >= deadline))
-            lx__clock_wait(&queue->ended, &queue->lock,
-                           worker->in_transport ? deadline : LX__NEVER);
+        while (!worker->ended) {
+            bool may_hang = worker->in_transport && !worker->calls_back;
+            if (may_hang && lx__clock_now() >= deadline)
+                break;
+            lx__clock_wait(&queue->ended, &queue->lock, may_hang ? deadline : LX__NEVER);
+        }
     }
 }
 

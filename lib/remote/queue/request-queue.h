@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A queue of ranges to read through a transport, and the threads that read them, each with
- * its own connection.
+ * @brief A queue of requests to a transport, and the threads that make them, each with its own
+ * connection: ranges to read, and attempts of the caller's own, such as uploads.
  *
  * The queue starts threads as it needs them. It repeats failed attempts after random pauses whose
  * limit grows exponentially from 0.1 s to 20 s ("full jitter"), as long as its patience lasts. It
- * reads less often when the server asks for that (pace.h). An urgent range that takes much longer
+ * makes them less often when the server asks for that (pace.h). An urgent range that takes much longer
  * than others is read a second time; the first answer counts. The queue logs an outage
  * (outage.h).
  *
@@ -14,8 +14,9 @@
  * with a few requests only; urgent requests begin nevertheless.
  *
  * A transport may fail to interrupt a read, for example of a file on a network file system that
- * does not answer. So the threads own what they use together with the queue, and closing does not
- * wait for such a thread.
+ * does not answer. So the threads own what they read together with the queue, and closing does not
+ * wait for such a thread. An attempt of the caller's own uses what the caller owns, so closing waits
+ * for it.
  */
 #ifndef LX_REMOTE_REQUEST_QUEUE_H
 #define LX_REMOTE_REQUEST_QUEUE_H
@@ -23,21 +24,32 @@
 #include "executor/list.h"
 #include "remote/transport/transport.h"
 
-/** A range to read. Its owner sets the first members, and keeps the memory until @ref finish. */
+/** A range to read, or something else to try. Its owner sets the first members, and keeps the memory
+ * until @ref finish. */
 typedef struct lx__request {
     const char *name; /**< The file, relative to the dataset. */
     uint64_t offset;
-    size_t size;
+    size_t size; /**< Of the range; otherwise, about how many bytes an attempt moves. */
     bool urgent; /**< Somebody waits: it comes before requests that nobody waits for yet. */
 
-    /** Called on the thread that will read, once, before the first attempt. Returns false if the
+    /**
+     * Makes one attempt, on the connection of the calling thread and without a lock; NULL: reads the
+     * range. An attempt is repeated as if it were a read, but never made a second time while it is
+     * under way, and closing the queue waits until it returns: it must return once the transport is
+     * interrupted. finish() gets no data. @ref name and @ref offset are not used.
+     */
+    lx_status (*attempt)(struct lx__request *self, lx__connection *connection, lx__answer *answer,
+                         lx_error *error);
+
+    /** Called on the thread that will make the attempts, once, before the first attempt. Returns false if the
      * range is not needed; finish() then gets #LX_ERR_CANCELED. */
     bool (*begin)(struct lx__request *self);
     /**
-     * Called once, without a lock, on the thread that has read or on the one that closes the queue.
+     * Called once, without a lock, on the thread of the last attempt or on the one that closes the
+     * queue.
      * The request may be freed then. Must not close the queue.
      *
-     * @param data    The bytes, valid during the call; NULL on failure.
+     * @param data    The bytes of the range, valid during the call; NULL on failure.
      * @param answer  The answer to the last attempt; NULL if there was none.
      * @param why     The failure; NULL on success. #LX_ERR_CANCELED: the queue was closed, or
      *                begin() has returned false.
@@ -61,7 +73,7 @@ typedef struct lx__request_queue lx__request_queue;
 
 typedef struct lx__request_limits {
     unsigned connections; /**< The most threads; at least 1. */
-    uint64_t patience_ns; /**< How long to repeat attempts for a range; 0: one attempt. */
+    uint64_t patience_ns; /**< How long to repeat attempts for a request; 0: one attempt. */
 } lx__request_limits;
 
 /** What the queue has done since it was opened. */
@@ -99,7 +111,7 @@ void lx__request_queue_take_over(lx__request_queue *queue);
 
 /**
  * Cancels all requests, ends the threads, and frees the queue and its transport. Waits for
- * callbacks of requests, but not longer than 0.5 s for reads: a thread that is still reading then
+ * callbacks of requests, but not longer than 0.5 s for reads: a thread that still reads then
  * frees what it uses when it returns. The caller must not hold a lock that a callback takes.
  */
 void lx__request_queue_close(lx__request_queue *queue);

@@ -3,6 +3,9 @@
 
 /* How often to compute the window, in nanoseconds: several requests end in that time. */
 #define ROUND ((uint64_t)200000000)
+/* How many large requests the window has room for at least. If it were one, the link would be idle
+ * after each, and the window would never grow. */
+#define LEAST_REQUESTS 4
 
 static uint64_t size_of(const lx__window *window)
 {
@@ -11,7 +14,10 @@ static uint64_t size_of(const lx__window *window)
 
 bool lx__window_is_full(lx__window *window, uint64_t size)
 {
-    bool full = window->under_way != 0 && window->under_way + size > size_of(window);
+    uint64_t room = size_of(window);
+    if (room < LEAST_REQUESTS * size)
+        room = LEAST_REQUESTS * size;
+    bool full = window->under_way != 0 && window->under_way + size > room;
     window->filled |= full;
     return full;
 }

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** The smallest window. */
+/** The smallest window, unless four requests are larger. */
 #define LX__WINDOW_MIN ((uint64_t)8 << 20)
 
 typedef struct lx__window {
@@ -29,7 +29,7 @@ typedef struct lx__window {
     /** @} */
 } lx__window;
 
-/** Whether a request of @p size bytes must wait. The first one never does. */
+/** Whether a request of @p size bytes, less than 2^60, must wait. The first one never does. */
 bool lx__window_is_full(lx__window *window, uint64_t size);
 
 /** Begins a request. */

@@ -27,7 +27,8 @@ typedef enum lx__retry {
 
 /** The result of an attempt. */
 typedef struct lx__answer {
-    size_t got;              /**< Number of bytes that were read, from the start of the range. */
+    size_t got;              /**< Number of bytes that were read, from the start of the range, or
+                                  that were written. */
     uint64_t total;          /**< The length of the file; LX_NONE if the server did not tell. */
     lx__retry retry;         /**< Set if the attempt failed. */
     uint64_t retry_after_ns; /**< How long the server asks to wait; 0: it did not. */
@@ -44,7 +45,8 @@ typedef struct lx__connection {
 } lx__connection;
 
 typedef struct lx__transport_class {
-    const char *network;  /**< The scheme, for messages: "file", "s3". */
+    const char *network;                         /**< The scheme, for messages: "file", "s3". */
+    const struct lx__transport_writing *writing; /**< NULL: such places can only be read. */
     unsigned connections; /**< The most connections that make sense by default. */
 
     /** Makes a connection, which one thread at a time uses. Need not communicate. */

@@ -109,8 +109,13 @@ static inline void fake_close(lx__transport *self)
 
 static inline struct fake *fake_new(fake_script script, void *user)
 {
-    static const lx__transport_class class = {
-        "fake", 4, fake_connect, fake_disconnect, fake_read, fake_interrupt, fake_close};
+    static const lx__transport_class class = {.network = "fake",
+                                              .connections = 4,
+                                              .connect = fake_connect,
+                                              .disconnect = fake_disconnect,
+                                              .read = fake_read,
+                                              .interrupt = fake_interrupt,
+                                              .close = fake_close};
     struct fake *fake = calloc(1, sizeof *fake);
     fake->base = (lx__transport){&class, (char *)(uintptr_t) "fake://bucket/set"};
     fake->script = script;

@@ -140,7 +140,7 @@ START_TEST(a_request_is_not_added_if_no_thread_can_start)
     lx_status status = lx__request_queue_add(queue, &wanted[0].base, &error);
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
     ck_assert_int_eq(status, LX_ERR_IO);
-    ck_assert_str_eq(error.message, "cannot start a thread that reads");
+    ck_assert_str_eq(error.message, "cannot start a thread for requests");
     ck_assert_uint_eq(queue_counts(queue).waiting, 0);
     queue_add(queue, &wanted[1], 1);
     wanted_await(&wanted[1], 1);
@@ -317,12 +317,12 @@ START_TEST(a_long_outage_is_logged)
     for (int i = 0; i < 100 && atomic_load(&logged_count) == 0; i++)
         nap(100 * MILLISECOND);
     ck_assert_uint_eq(atomic_load(&logged_count), 1);
-    ck_assert_msg(strstr(logged[0], "fake://bucket/set have failed for 1") &&
+    ck_assert_msg(strstr(logged[0], "all requests to fake://bucket/set have failed for 1") &&
                       strstr(logged[0], "connection refused"),
                   "%s", logged[0]);
     atomic_store(&back, true);
     eventually(atomic_load(&logged_count) == 2);
-    ck_assert_msg(strstr(logged[1], "can be read again"), "%s", logged[1]);
+    ck_assert_msg(strstr(logged[1], "fake://bucket/set answers again"), "%s", logged[1]);
     uint64_t again = lx__clock_now(); /* the requests do not wait for the end of their pauses */
     wanted_await(wanted, 16);
     ck_assert_uint_lt(lx__clock_now() - again, 2 * (uint64_t)SECOND);
