@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/atomic-file.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -90,22 +92,29 @@ lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *directory
     return status == LX_OK ? create(self, error) : status;
 }
 
-/** Syncs the directory that contains the file. */
-static lx_status sync_directory(const lx__atomic_file *self, lx_error *error)
+lx_status lx__path_sync_parent(const char *path, lx_error *error)
 {
-    if (self->directory != LX__CWD)
-        return lx__file_sync(self->directory, error);
-    char *slash = strrchr(self->name, '/');
+    char *folder = lx__strdup(path);
     lx__file parent;
+    if (folder == NULL)
+        return lx__fail_memory(error, "a path");
+    char *slash = strrchr(folder, '/');
     if (slash != NULL)
-        slash[slash == self->name ? 1 : 0] = '\0';
-    lx_status status = lx__directory_open(&parent, LX__CWD, slash != NULL ? self->name : ".",
-                                          error);
+        slash[slash == folder ? 1 : 0] = '\0';
+    lx_status status = lx__directory_open(&parent, LX__CWD, slash != NULL ? folder : ".", error);
+    lx__free(folder);
     if (status != LX_OK)
         return status;
     status = lx__file_sync(&parent, error);
     lx__file_close(&parent);
     return status;
+}
+
+/** Syncs the directory that contains the file. */
+static lx_status sync_directory(const lx__atomic_file *self, lx_error *error)
+{
+    return self->directory != LX__CWD ? lx__file_sync(self->directory, error)
+                                      : lx__path_sync_parent(self->name, error);
 }
 
 lx_status lx__atomic_file_install(lx__atomic_file *self, lx_error *error)
@@ -121,6 +130,30 @@ lx_status lx__atomic_file_finish(lx__atomic_file *self, lx_error *error)
     lx_status status = lx__file_sync(&self->file, error);
     if (status == LX_OK)
         status = lx__atomic_file_install(self, error);
+    return status == LX_OK ? sync_directory(self, error) : status;
+}
+
+/** Gives the temporary file its final name as a second one. */
+static lx_status link_new(const lx__atomic_file *self, lx_error *error)
+{
+    struct stat about;
+    int directory = self->directory != LX__CWD ? self->directory->fd : AT_FDCWD;
+    if (linkat(directory, self->temporary, directory, self->name, 0) == 0)
+        return LX_OK;
+    int errnum = errno;
+    /* An NFS client that gets no answer asks again, and is then told that the link exists. */
+    if (errnum == EEXIST && fstat(self->file.fd, &about) == 0 && about.st_nlink > 1)
+        return LX_OK;
+    return errnum == EEXIST
+               ? fail_place(self->name, "the file already exists", error)
+               : lx_fail_errno(error, errnum, self->file.path, "cannot make a hard link");
+}
+
+lx_status lx__atomic_file_finish_new(lx__atomic_file *self, lx_error *error)
+{
+    lx_status status = lx__file_sync(&self->file, error);
+    if (status == LX_OK)
+        status = link_new(self, error);
     return status == LX_OK ? sync_directory(self, error) : status;
 }
 

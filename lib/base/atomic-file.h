@@ -42,9 +42,17 @@ LX_API lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *di
  * directory. */
 LX_API lx_status lx__atomic_file_finish(lx__atomic_file *self, lx_error *error);
 
+/** The same for a file that must be new. The system makes a hard link, so this is right for writers
+ * on several hosts, too, but not all file systems have it.
+ * @retval LX_ERR_EXISTS  There is a file with the name, which stays as it is. */
+LX_API lx_status lx__atomic_file_finish_new(lx__atomic_file *self, lx_error *error);
+
 /** Performs only the second step: closes the temporary file and renames it. For callers that must
  * know which step failed. */
 LX_API lx_status lx__atomic_file_install(lx__atomic_file *self, lx_error *error);
+
+/** Makes the entry of @p path in its directory durable. */
+LX_API lx_status lx__path_sync_parent(const char *path, lx_error *error);
 
 /** Releases all resources, and removes the temporary file unless it was installed. */
 LX_API void lx__atomic_file_end(lx__atomic_file *self);

@@ -164,7 +164,27 @@ START_TEST(finds_only_regular_files)
 }
 END_TEST
 
+START_TEST(a_new_file_replaces_none)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__atomic_file first, second;
+    begin(&first, LX__CWD, "f", NULL, "first");
+    begin(&second, LX__CWD, "f", NULL, "second");
+    unit_ok(lx__atomic_file_finish_new(&first, &error));
+    unit_fails(lx__atomic_file_finish_new(&second, &error), LX_ERR_EXISTS);
+    lx__atomic_file_end(&first);
+    lx__atomic_file_end(&second);
+    expect("f", "first");
+    ck_assert(!exists("f.0.new") && !exists("f.1.new"));
+    unit_ok(lx__path_sync_parent("f", &error));
+    unit_fails(lx__path_sync_parent("none/f", &error), LX_ERR_NOT_FOUND);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("base/atomic-file", finds_only_regular_files, replaces_a_file_when_finished,
           keeps_the_permissions_of_an_existing_file, keeps_the_old_file_unless_finished,
           writers_of_one_name_do_not_share_a_temporary_file,
-          a_named_temporary_file_replaces_the_one_of_an_interrupted_attempt)
+          a_named_temporary_file_replaces_the_one_of_an_interrupted_attempt,
+          a_new_file_replaces_none)
