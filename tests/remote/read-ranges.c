@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads ranges through the transport for HTTP, for tests:
+/* Reads ranges and writes files through the transport for HTTP or for directories, for tests:
  *
  *     read-ranges URL [--endpoint URL] [--region NAME] [--anonymous] [--stall N]
  *         [--token TEXT]... [--keys TEXT]
  *
- * Each line of standard input is "read OFFSET SIZE NAME", or "interrupt MS": the next read is
- * interrupted after this time. Each answer is a line of JSON. With several tokens, each renewal
- * returns the next one, with the text of --keys as access key and secret. */
+ * Each line of standard input is one of
+ *
+ *     read OFFSET SIZE NAME
+ *     put SEED SIZE NAME            the bytes are made from the seed
+ *     new SEED SIZE NAME            put it only if there is no such file
+ *     replace SEED SIZE ETAG NAME   put it only if the file has the ETag
+ *     upload SEED SIZE PART NAME    put it in parts of PART bytes, the last one first
+ *     begin NAME                    begin an upload, and leave it
+ *     complete NAME                 complete an upload that does not exist
+ *     abandon BEFORE                abandon uploads; -1: all
+ *     stat NAME
+ *     list FOLDER
+ *     remove NAME
+ *     interrupt MS                  the next request is interrupted after this time
+ *
+ * Each answer is a line of JSON. With several tokens, each renewal returns the next one, with the
+ * text of --keys as access key and secret. */
 #include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,6 +33,8 @@
 #include "base/crc32c.h"
 #include "executor/clock.h"
 #include "remote/http/transport-http.h"
+#include "remote/transport/transport-file.h"
+#include "remote/transport/transport-writing.h"
 
 /** Bytes after the range, which must not change. */
 #define GUARD 64
@@ -53,21 +69,19 @@ static void *interrupt_later(void *user)
     return NULL;
 }
 
+/** Prints an answer, with further members, which are released. */
 static void print_answer(lx_status status, const lx__answer *answer, const lx_error *error,
-                         const uint8_t *data, size_t size, uint64_t took)
+                         json_t *more)
 {
     char text[2048];
-    bool guarded = true;
-    for (size_t i = 0; i < GUARD; i++)
-        guarded = guarded && data[size + i] == 0xa5;
     lx_error_describe(error, text, sizeof text);
     json_t *line = json_pack(
-        "{s:s, s:I, s:I, s:i, s:f, s:s, s:b, s:I, s:f}", "status",
+        "{s:s, s:I, s:I, s:i, s:f, s:s}", "status",
         status == LX_OK ? "LX_OK" : lx_status_get_name(status), "got", (json_int_t)answer->got,
         "total", answer->total == LX_NONE ? (json_int_t)-1 : (json_int_t)answer->total, "retry",
-        (int)answer->retry, "retry_after", (double)answer->retry_after_ns / 1e9, "error", text,
-        "guarded", (int)guarded, "crc", (json_int_t)lx__crc32c(0, data, answer->got), "seconds",
-        (double)took / 1e9);
+        (int)answer->retry, "retry_after", (double)answer->retry_after_ns / 1e9, "error", text);
+    json_object_update(line, more);
+    json_decref(more);
     json_dumpf(line, stdout, 0);
     json_decref(line);
     putchar('\n');
@@ -83,8 +97,132 @@ static void read_range(lx__connection *connection, const char *name, uint64_t of
     uint64_t begin = lx__clock_now();
     lx_status status = connection->transport->class->read(connection, name, offset, size, data,
                                                           &answer, &error);
-    print_answer(status, &answer, &error, data, size, lx__clock_now() - begin);
+    bool guarded = true;
+    for (size_t i = 0; i < GUARD; i++)
+        guarded = guarded && data[size + i] == 0xa5;
+    print_answer(status, &answer, &error,
+                 json_pack("{s:b, s:I, s:f}", "guarded", (int)guarded, "crc",
+                           (json_int_t)lx__crc32c(0, data, answer.got), "seconds",
+                           (double)(lx__clock_now() - begin) / 1e9));
     free(data);
+}
+
+/* ---- writing */
+
+static uint8_t *make_bytes(unsigned seed, size_t size)
+{
+    uint8_t *data = malloc(size + 1);
+    for (size_t i = 0; i < size; i++)
+        data[i] = (uint8_t)(i * 31 + (i >> 8) * 7 + seed);
+    return data;
+}
+
+static json_t *pack_written(const uint8_t *data, size_t size, uint64_t begin)
+{
+    return json_pack("{s:I, s:f}", "crc", (json_int_t)lx__crc32c(0, data, size), "seconds",
+                     (double)(lx__clock_now() - begin) / 1e9);
+}
+
+static void put(lx__connection *connection, const char *name, unsigned seed, size_t size,
+                lx__precondition precondition, const char *etag)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__answer answer;
+    uint8_t *data = make_bytes(seed, size);
+    uint64_t begin = lx__clock_now();
+    lx_status status = connection->transport->class->writing->put(
+        connection, name, data, size, precondition, etag, &answer, &error);
+    print_answer(status, &answer, &error, pack_written(data, size, begin));
+    free(data);
+}
+
+static void upload(lx__connection *connection, const char *name, unsigned seed, size_t size,
+                   size_t part)
+{
+    const lx__transport_writing *writing = connection->transport->class->writing;
+    lx_error error = LX_ERROR_INIT;
+    lx__answer answer;
+    char id[LX__UPLOAD_SIZE];
+    uint8_t *data = make_bytes(seed, size);
+    uint32_t count = (uint32_t)((size + part - 1) / part);
+    lx__uploaded_part *parts = calloc(count, sizeof *parts);
+    uint64_t begin = lx__clock_now();
+    lx_status status = writing->begin(connection, name, size, id, &answer, &error);
+    for (uint32_t i = count; status == LX_OK && i-- > 0;) {
+        size_t at = i * part, length = size - at < part ? size - at : part;
+        status = writing->put_part(connection, name, id, i, at, data + at, length, &parts[i],
+                                   &answer, &error);
+    }
+    if (status == LX_OK)
+        status = writing->complete(connection, name, id, parts, count, &answer, &error);
+    print_answer(status, &answer, &error, pack_written(data, size, begin));
+    free(parts);
+    free(data);
+}
+
+static lx_status add_file(void *user, const char *name, const lx__remote_info *info,
+                          lx_error *error)
+{
+    (void)error;
+    json_object_set_new(user, name, json_integer((json_int_t)info->bytes));
+    return LX_OK;
+}
+
+/** Obeys a command that has nothing but a name; false if there is none such. */
+static bool obey_simple(lx__connection *connection, const char *verb, const char *name)
+{
+    const lx__transport_writing *writing = connection->transport->class->writing;
+    lx_error error = LX_ERROR_INIT;
+    lx__answer answer;
+    lx__remote_info info = {0};
+    char id[LX__UPLOAD_SIZE] = "bm9uZQ";
+    json_t *more = json_object(), *files = json_object();
+    lx_status status;
+    if (strcmp(verb, "stat") == 0)
+        status = writing->stat(connection, name, &info, &answer, &error);
+    else if (strcmp(verb, "list") == 0)
+        status = writing->list(connection, name, add_file, files, &answer, &error);
+    else if (strcmp(verb, "remove") == 0)
+        status = writing->remove(connection, name, &answer, &error);
+    else if (strcmp(verb, "begin") == 0)
+        status = writing->begin(connection, name, 10, id, &answer, &error);
+    else if (strcmp(verb, "complete") == 0)
+        status = writing->complete(connection, name, id, &(lx__uploaded_part){.etag = "\"a\""}, 1,
+                                   &answer, &error);
+    else if (strcmp(verb, "abandon") == 0)
+        status = writing->abandon_all(connection, strtoull(name, NULL, 10), &answer, &error);
+    else
+        return false;
+    json_object_set_new(more, "bytes", json_integer((json_int_t)info.bytes));
+    json_object_set_new(more, "modified", json_integer((json_int_t)info.modified));
+    json_object_set_new(more, "etag", json_string(info.etag));
+    json_object_set_new(more, "files", files);
+    print_answer(status, &answer, &error, more);
+    return true;
+}
+
+/** Obeys a command that writes. */
+static bool obey_write(lx__connection *connection, char *line)
+{
+    unsigned seed;
+    size_t size, part;
+    char etag[LX__ETAG_SIZE];
+    int at = 0;
+    if (sscanf(line, "put %u %zu %n", &seed, &size, &at) == 2 && at > 0)
+        put(connection, line + at, seed, size, LX__WRITE_ALWAYS, NULL);
+    else if (sscanf(line, "new %u %zu %n", &seed, &size, &at) == 2 && at > 0)
+        put(connection, line + at, seed, size, LX__WRITE_IF_ABSENT, NULL);
+    else if (sscanf(line, "replace %u %zu %255s %n", &seed, &size, etag, &at) == 3 && at > 0)
+        put(connection, line + at, seed, size, LX__WRITE_IF_MATCH, etag);
+    else if (sscanf(line, "upload %u %zu %zu %n", &seed, &size, &part, &at) == 3 && at > 0)
+        upload(connection, line + at, seed, size, part);
+    else {
+        char *name = line + strcspn(line, " ");
+        if (*name != '\0')
+            *name++ = '\0';
+        return obey_simple(connection, line, name);
+    }
+    return true;
 }
 
 static void obey(lx__transport *transport, lx__connection *connection)
@@ -103,7 +241,7 @@ static void obey(lx__transport *transport, lx__connection *connection)
             interrupts = pthread_create(&thread, NULL, interrupt_later, both) == 0;
         else if (sscanf(line, "read %llu %zu %n", &offset, &size, &at) == 2 && at > 0)
             read_range(connection, line + at, offset, size);
-        else
+        else if (!obey_write(connection, line))
             exit(2);
     }
     if (interrupts)
@@ -149,8 +287,10 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     parse(argc, argv, &options, &tokens);
-    if (lx__transport_http_open(argv[1], &options, &transport, &error) != LX_OK ||
-        transport->class->connect(transport, &connection, &error) != LX_OK) {
+    lx_status status = strncmp(argv[1], "file://", 7) == 0
+                           ? lx__transport_file_open_for_writing(argv[1] + 7, &transport, &error)
+                           : lx__transport_http_open(argv[1], &options, &transport, &error);
+    if (status != LX_OK || transport->class->connect(transport, &connection, &error) != LX_OK) {
         fprintf(stderr, "%s: %s\n", lx_status_get_name(error.status), error.message);
         return 1;
     }

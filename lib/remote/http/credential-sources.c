@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "remote/http/aws-profile.h"
+#include "remote/http/utc-time.h"
 #include "remote/http/wipe.h"
 
 /** The most bytes of an answer: a token, and some more. */
@@ -42,26 +42,6 @@ static lx_status copy(char *to, size_t capacity, const char *from, const char *w
     return LX_OK;
 }
 
-/** Parses "2026-11-26T23:39:33Z", with or without a fraction of the second, or with "+00:00". */
-static bool parse_time(const char *text, uint64_t *seconds)
-{
-    struct tm tm = {0};
-    int used = 0;
-    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
-               &tm.tm_min, &tm.tm_sec, &used) != 6)
-        return false;
-    text += used;
-    if (*text == '.')
-        text += 1 + strspn(text + 1, "0123456789");
-    if (strcmp(text, "Z") != 0 && strcmp(text, "+00:00") != 0)
-        return false;
-    tm.tm_year -= 1900;
-    tm.tm_mon--;
-    time_t time = timegm(&tm);
-    *seconds = time > 0 ? (uint64_t)time : 0;
-    return time > 0;
-}
-
 static lx_status get_member(const json_t *object, const char *key, char *to, size_t capacity,
                             lx_error *error)
 {
@@ -83,7 +63,7 @@ static lx_status get_members(const json_t *object, lx_credentials *credentials, 
     const char *expires = NULL;
     if (status == LX_OK && json_object_get(object, "Expiration") != NULL)
         status = lx__json_get_text(object, "Expiration", &expires, error);
-    if (status == LX_OK && expires != NULL && !parse_time(expires, &credentials->expires))
+    if (status == LX_OK && expires != NULL && !lx__utc_time_parse(expires, &credentials->expires))
         status = lx_fail(error, LX_ERR_CORRUPT, "Expiration '%s' is not a time in UTC", expires);
     return status;
 }

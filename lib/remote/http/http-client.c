@@ -138,7 +138,7 @@ lx_status lx__http_client_fetch(lx__http_client *client, const lx__http_fetch *w
     curl_slist_free_all(headers);
     text[answer.size] = '\0';
     if (result == CURLE_ABORTED_BY_CALLBACK)
-        return lx_fail(error, LX_ERR_CANCELED, "the read was interrupted");
+        return lx_fail(error, LX_ERR_CANCELED, "the request was interrupted");
     if (result == CURLE_OUT_OF_MEMORY)
         return lx__fail_memory(error, "a request");
     if (result == CURLE_WRITE_ERROR)

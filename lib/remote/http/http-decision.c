@@ -11,7 +11,7 @@
 static void get_code(const char *body, char code[64])
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.";
-    const char *begin = strstr(body, "<Code>");
+    const char *begin = body != NULL ? strstr(body, "<Code>") : NULL;
     size_t size = begin != NULL ? strspn(begin + 6, letters) : 0;
     *code = '\0';
     if (size > 0 && size < 64 && strncmp(begin + 6 + size, "</Code>", 7) == 0)
@@ -21,23 +21,54 @@ static void get_code(const char *body, char code[64])
 bool lx__http_is_refused(const lx__http_exchange *self)
 {
     char code[64];
-    get_code(self->body, code);
+    get_code(self->text, code);
     return self->status == 401 || self->status == 403 || strcmp(code, "ExpiredToken") == 0 ||
            strcmp(code, "TokenRefreshRequired") == 0;
+}
+
+/** Whether the text of a good response is an error. */
+static bool has_error(const lx__http_exchange *self)
+{
+    return self->data == NULL && self->text != NULL && lx__http_exchange_is_good(self) &&
+           strstr(self->text, "<Error>") != NULL;
+}
+
+/** Returns the status, or the one that belongs to an error in the text. */
+static long get_status(const lx__http_exchange *self)
+{
+    char code[64];
+    get_code(self->text, code);
+    if (!has_error(self))
+        return self->status;
+    if (strcmp(code, "SlowDown") == 0 || strcmp(code, "ServiceUnavailable") == 0)
+        return 503;
+    return strcmp(code, "NoSuchUpload") == 0 ? 404 : strcmp(code, "InternalError") == 0 ? 500 : 400;
+}
+
+/** Names the request. */
+static void describe(const lx__http_exchange *self, char text[96])
+{
+    if (self->data != NULL)
+        snprintf(text, 96, "GET of bytes %" PRIu64 " to %" PRIu64, self->offset,
+                 self->offset + self->size - 1);
+    else if (self->body_size != 0)
+        snprintf(text, 96, "%s of %zu bytes", self->method, self->body_size);
+    else
+        snprintf(text, 96, "%s", self->method);
 }
 
 /** Fails with a message that begins with the request, and what the server said about it. */
 static lx_status fail(const lx__http_exchange *self, lx_status status, const char *why,
                       lx_error *error)
 {
-    char code[64], said[192] = "", id[LX__HTTP_TEXT_SIZE + 16] = "";
-    get_code(self->body, code);
+    char code[64], request[96], said[192] = "", id[LX__HTTP_TEXT_SIZE + 16] = "";
+    describe(self, request);
+    get_code(self->text, code);
     if (self->status != 0)
         snprintf(said, sizeof said, ", HTTP status %ld%s%s", self->status, *code ? " " : "", code);
     if (self->headers.request_id[0] != '\0')
         snprintf(id, sizeof id, ", request id %s", self->headers.request_id);
-    return lx_fail(error, status, "GET of bytes %" PRIu64 " to %" PRIu64 "%s%s: %s", self->offset,
-                   self->offset + self->size - 1, said, id, why);
+    return lx_fail(error, status, "%s%s%s: %s", request, said, id, why);
 }
 
 static lx_status decide_flaw(const lx__http_exchange *self, lx__answer *answer, lx_error *error)
@@ -55,7 +86,10 @@ static lx_status decide_flaw(const lx__http_exchange *self, lx__answer *answer, 
     case LX__HTTP_WRONG_RANGE:
         return fail(self, LX_ERR_IO, "the server sends another range", error);
     case LX__HTTP_TOO_LONG:
-        return fail(self, LX_ERR_IO, "the server sends more than the range", error);
+        return fail(self, LX_ERR_IO,
+                    self->data != NULL ? "the server sends more than the range"
+                                       : "the server sends more than expected",
+                    error);
     case LX__HTTP_HEADERS_TOO_LONG:
     case LX__HTTP_FLAWLESS:
         break;
@@ -129,43 +163,70 @@ static lx_status decide_refusal(const lx__http_exchange *self, lx_error *error)
 }
 
 /** Whether the server may be able to answer later. */
-static bool is_temporary(const lx__http_exchange *self)
+static bool is_temporary(const lx__http_exchange *self, long status)
+{
+    /* The last two say that what arrived is not what was sent. */
+    static const char *const temporary[] = {"RequestTimeout", "ConditionalRequestConflict",
+                                            "OperationAborted", "BadDigest", "IncompleteBody"};
+    char code[64];
+    get_code(self->text, code);
+    for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++)
+        if (strcmp(code, temporary[i]) == 0)
+            return true;
+    return status == 408 || (status >= 500 && status != 501 && status != 505);
+}
+
+/** Decides about something that does not exist. */
+static lx_status decide_missing(const lx__http_exchange *self, lx_error *error)
 {
     char code[64];
-    get_code(self->body, code);
-    return self->status == 408 ||
-           (self->status >= 500 && self->status != 501 && self->status != 505) ||
-           strcmp(code, "RequestTimeout") == 0;
+    get_code(self->text, code);
+    return fail(self, LX_ERR_NOT_FOUND,
+                strcmp(code, "NoSuchBucket") == 0   ? "there is no such bucket"
+                : strcmp(code, "NoSuchUpload") == 0 ? "there is no such upload"
+                                                    : "there is no such file",
+                error);
+}
+
+/** Decides about a condition that is not true. */
+static lx_status decide_condition(const lx__http_exchange *self, lx_error *error)
+{
+    return fail(self, LX_ERR_STATE,
+                self->data != NULL
+                    ? "the file was replaced while it was in use; open the dataset again"
+                    : "somebody else has written the file",
+                error);
 }
 
 lx_status lx__http_decide(const lx__http_exchange *self, const lx__http_client *client,
                           lx__answer *answer, lx_error *error)
 {
+    long code = get_status(self);
     *answer = (lx__answer){.total = LX_NONE, .retry_after_ns = self->retry_after_ns};
     if (self->result == CURLE_ABORTED_BY_CALLBACK)
-        return lx_fail(error, LX_ERR_CANCELED, "the read was interrupted");
+        return lx_fail(error, LX_ERR_CANCELED, "the request was interrupted");
     if (self->flaw != LX__HTTP_FLAWLESS)
         return decide_flaw(self, answer, error);
-    bool good = self->status == 200 || self->status == 206;
+    bool good = lx__http_exchange_is_good(self) && !has_error(self);
     /* The text of an error may have been cut off. */
-    if (self->result != CURLE_OK && (good || self->status == 0 || self->body_size == 0))
+    if (self->result != CURLE_OK && (good || self->status == 0 || self->text_size == 0))
         return decide_result(self, client, answer, error);
-    if (good)
+    if (good && self->data != NULL)
         return decide_range(self, answer, error);
-    if (self->status == 416)
+    answer->got = good ? self->body_size : 0;
+    if (good)
+        return LX_OK;
+    if (code == 416 && self->data != NULL)
         return decide_unsatisfied(self, answer, error);
-    if (self->status == 404 || self->status == 410)
-        return fail(self, LX_ERR_NOT_FOUND, "there is no such file", error);
-    if (self->status == 412)
-        return fail(self, LX_ERR_STATE,
-                    "the file was replaced while it was in use; open the "
-                    "dataset again",
-                    error);
-    if (self->status == 429 || self->status == 503) {
+    if (code == 404 || code == 410)
+        return decide_missing(self, error);
+    if (code == 412)
+        return decide_condition(self, error);
+    if (code == 429 || code == 503) {
         answer->retry = LX__RETRY_SLOWER;
         return fail(self, LX_ERR_IO, "the server asks for fewer requests", error);
     }
-    if (is_temporary(self)) {
+    if (is_temporary(self, code)) {
         answer->retry = LX__RETRY_LATER;
         return fail(self, LX_ERR_IO, "the server cannot answer now", error);
     }

@@ -2,6 +2,7 @@
 #include "remote/http/http-exchange.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +12,12 @@
 
 #define LOW_SPEED_BYTES 4096L
 #define DNS_CACHE_SECONDS 60L
+/* What libcurl sends at a time, instead of 64 KiB. */
+#define UPLOAD_BUFFER_BYTES (512L << 10)
 /* Longer waits are the caller's business. */
 #define RETRY_AFTER_MAX 300
 /* The SHA-256 of no bytes: R2 requires this header, and libcurl 7.88 does not send it. */
+#define UNSIGNED "UNSIGNED-PAYLOAD"
 #define EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 static size_t take_header(char *line, size_t unit, size_t count, void *user)
@@ -32,13 +36,21 @@ static size_t take_header(char *line, size_t unit, size_t count, void *user)
     return 0;
 }
 
+bool lx__http_exchange_is_good(const lx__http_exchange *self)
+{
+    return self->data != NULL ? self->status == 200 || self->status == 206
+                              : self->status >= 200 && self->status < 300;
+}
+
 static lx__http_flaw judge(const lx__http_exchange *self)
 {
     const lx__http_headers *headers = &self->headers;
-    if (self->status != 200 && self->status != 206)
+    if (!lx__http_exchange_is_good(self))
         return LX__HTTP_FLAWLESS;
-    if (headers->encoded)
+    if (headers->encoded && strcmp(self->method, "HEAD") != 0)
         return LX__HTTP_ENCODED;
+    if (self->data == NULL)
+        return LX__HTTP_FLAWLESS;
     if (self->status == 200 && !headers->has_range && !headers->bad_range)
         return self->empty ? LX__HTTP_FLAWLESS : LX__HTTP_NO_RANGE;
     if (!headers->has_range || headers->unsatisfied || headers->first != self->offset ||
@@ -67,13 +79,24 @@ struct transfer {
     CURL *easy;
 };
 
-/** Keeps the beginning of a text. What is longer than that is not worth a download. */
+/** Keeps a text, or the beginning of that of an error: the rest is not worth a download. */
 static size_t take_text(lx__http_exchange *self, const char *bytes, size_t count)
 {
-    size_t room = LX__HTTP_BODY_BYTES - self->body_size;
+    bool good = lx__http_exchange_is_good(self);
+    size_t room = (good ? self->text_limit : LX__HTTP_ERROR_BYTES) - self->text_size;
     size_t kept = count < room ? count : room;
-    memcpy(self->body + self->body_size, bytes, kept);
-    self->body_size += kept;
+    if (good && count > room) {
+        self->flaw = LX__HTTP_TOO_LONG;
+        return 0;
+    }
+    uint8_t *text = (uint8_t *)self->text;
+    self->out_of_memory = !lx__reserve(&text, &self->text_room, self->text_size + kept + 1);
+    self->text = (char *)text;
+    if (self->out_of_memory)
+        return 0;
+    memcpy(self->text + self->text_size, bytes, kept);
+    self->text_size += kept;
+    self->text[self->text_size] = '\0';
     return kept;
 }
 
@@ -83,10 +106,10 @@ static size_t take_body(char *bytes, size_t unit, size_t count, void *user)
     lx__http_exchange *self = transfer->exchange;
     (void)unit; /* is 1 */
     judge_once(self, transfer->easy);
-    if (self->status != 200 && self->status != 206)
-        return take_text(self, bytes, count);
     if (self->flaw != LX__HTTP_FLAWLESS)
         return 0;
+    if (self->data == NULL || !lx__http_exchange_is_good(self))
+        return take_text(self, bytes, count);
     size_t length = self->empty ? 0 : (size_t)(self->headers.last - self->headers.first) + 1;
     if (count > length - self->got) {
         self->flaw = LX__HTTP_TOO_LONG;
@@ -128,9 +151,47 @@ static bool add_credentials(const lx__http_exchange *self, CURL *easy, struct cu
     curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, self->signing);
     curl_easy_setopt(easy, CURLOPT_USERNAME, credentials->access_key);
     curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret_key);
-    return add_header(headers, "x-amz-content-sha256: ", EMPTY_SHA256) &&
+    return add_header(headers,
+                      "x-amz-content-sha256: ", self->body_size != 0 ? UNSIGNED : EMPTY_SHA256) &&
            (credentials->token[0] == '\0' ||
             add_header(headers, "x-amz-security-token: ", credentials->token));
+}
+
+/** Describes what is sent; false if out of memory. */
+static bool describe_method(const lx__http_exchange *self, CURL *easy)
+{
+    char range[64];
+    if (self->data != NULL) {
+        snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, self->offset,
+                 self->offset + self->size - 1);
+        return curl_easy_setopt(easy, CURLOPT_RANGE, range) == CURLE_OK;
+    }
+    if (strcmp(self->method, "HEAD") == 0) {
+        curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+        curl_easy_setopt(easy, CURLOPT_FILETIME, 1L);
+        return true;
+    }
+    if (strcmp(self->method, "PUT") == 0 || strcmp(self->method, "POST") == 0) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS,
+                         self->body != NULL ? (const char *)self->body : "");
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)self->body_size);
+        curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
+    }
+    return curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, self->method) == CURLE_OK;
+}
+
+/** Adds the headers that are not about credentials; false if out of memory. */
+static bool add_own_headers(const lx__http_exchange *self, struct curl_slist **headers)
+{
+    for (size_t i = 0; i < LX__HTTP_OWN_HEADERS; i++)
+        if (self->own[i] != NULL && !add_header(headers, self->own[i], ""))
+            return false;
+    if (self->etag != NULL && self->etag[0] != '\0' &&
+        !add_header(headers, "If-Match: ", self->etag))
+        return false;
+    /* libcurl's default says that a form is sent. */
+    return self->body_size == 0 ||
+           add_header(headers, "Content-Type: ", "application/octet-stream");
 }
 
 /** Describes the request to libcurl; false if out of memory. */
@@ -138,13 +199,8 @@ static bool describe(struct transfer *transfer, struct curl_slist **headers)
 {
     lx__http_exchange *self = transfer->exchange;
     CURL *easy = transfer->easy;
-    char range[64];
-    snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, self->offset,
-             self->offset + self->size - 1);
-    if (!add_credentials(self, easy, headers) ||
-        (self->etag[0] != '\0' && !add_header(headers, "If-Match: ", self->etag)) ||
-        curl_easy_setopt(easy, CURLOPT_URL, self->url) != CURLE_OK ||
-        curl_easy_setopt(easy, CURLOPT_RANGE, range) != CURLE_OK)
+    if (!add_credentials(self, easy, headers) || !add_own_headers(self, headers) ||
+        curl_easy_setopt(easy, CURLOPT_URL, self->url) != CURLE_OK || !describe_method(self, easy))
         return false;
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, *headers);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* unlike a header, not signed */
@@ -166,7 +222,7 @@ static bool describe(struct transfer *transfer, struct curl_slist **headers)
 static bool conclude(lx__http_exchange *self, CURL *easy)
 {
     char *url = NULL;
-    curl_off_t seconds = 0;
+    curl_off_t seconds = 0, length = -1, modified = -1;
     if (self->result == CURLE_OK)
         judge_once(self, easy);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &self->status);
@@ -176,7 +232,10 @@ static bool conclude(lx__http_exchange *self, CURL *easy)
     if (seconds > 0)
         self->retry_after_ns = (uint64_t)seconds * 1000000000;
     curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &url);
-    self->body[self->body_size] = '\0';
+    curl_easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    curl_easy_getinfo(easy, CURLINFO_FILETIME_T, &modified);
+    self->length = length >= 0 ? (uint64_t)length : LX_NONE;
+    self->modified = modified > 0 ? (uint64_t)modified : 0;
     return url == NULL || (self->redirect = lx__strdup(url)) != NULL;
 }
 
@@ -188,7 +247,8 @@ lx_status lx__http_exchange_run(lx__http_exchange *self, lx__http_client *client
     bool done = describe(&transfer, &headers);
     if (done) {
         self->result = lx__http_client_perform(client);
-        done = self->result != CURLE_OUT_OF_MEMORY && conclude(self, client->easy);
+        done = self->result != CURLE_OUT_OF_MEMORY && !self->out_of_memory &&
+               conclude(self, client->easy);
     }
     lx__http_client_reset(client);
     free_headers(headers);
@@ -197,6 +257,8 @@ lx_status lx__http_exchange_run(lx__http_exchange *self, lx__http_client *client
 
 void lx__http_exchange_clear(lx__http_exchange *self)
 {
+    size_t kept = offsetof(lx__http_exchange, result);
     lx__free(self->redirect);
-    self->redirect = NULL;
+    lx__free(self->text);
+    memset((char *)self + kept, 0, sizeof *self - kept);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief One request for a range of bytes, and its response. Nothing that the server sends is
- * written beyond the range.
+ * @brief One request, for a range of bytes or for something else, and its response. Nothing that
+ * the server sends is written beyond the range, and no text is kept that is longer than expected.
  */
 #ifndef LX_REMOTE_HTTP_EXCHANGE_H
 #define LX_REMOTE_HTTP_EXCHANGE_H
@@ -14,7 +14,9 @@
 #include "remote/transport/transport.h"
 
 /** The most bytes that are kept of the text of an error: S3 explains errors in XML. */
-#define LX__HTTP_BODY_BYTES 4096
+#define LX__HTTP_ERROR_BYTES 4096
+/** The most headers that the caller adds. */
+#define LX__HTTP_OWN_HEADERS 3
 
 /** What is wrong with a response whose status is good. */
 typedef enum lx__http_flaw {
@@ -23,17 +25,23 @@ typedef enum lx__http_flaw {
     LX__HTTP_NO_RANGE,    /**< The server sends the whole file. */
     LX__HTTP_WRONG_RANGE, /**< Content-Range is invalid, or is not what was requested. */
     LX__HTTP_ENCODED,     /**< The bytes are compressed. */
-    LX__HTTP_TOO_LONG     /**< The body is longer than its range. */
+    LX__HTTP_TOO_LONG     /**< The body is longer than its range, or than expected. */
 } lx__http_flaw;
 
 typedef struct lx__http_exchange {
     /** @name The request */
     /** @{ */
+    const char *method; /**< "GET", "HEAD", "PUT", "POST" or "DELETE". */
     const char *url;
-    uint64_t offset;
-    size_t size;
-    uint8_t *data;                     /**< Room for @ref size bytes. */
-    const char *etag;                  /**< The file must have it; "": any. */
+    uint64_t offset;     /**< Of a range. */
+    size_t size;         /**< Of a range. */
+    uint8_t *data;       /**< Room for @ref size bytes; NULL: no range is asked for. */
+    size_t text_limit;   /**< The most bytes of a text, if no range is asked for. */
+    const uint8_t *body; /**< What PUT or POST sends; may be NULL. */
+    size_t body_size;
+    const char *etag; /**< The file must have it; "" or NULL: any. */
+    const char
+        *own[LX__HTTP_OWN_HEADERS];    /**< Further headers, such as "Name: value"; NULL: none. */
     const lx_credentials *credentials; /**< NULL: none are sent. */
     const char *signing;               /**< For CURLOPT_AWS_SIGV4. */
     const char *ca_bundle;             /**< A file with certificates; NULL: those of libcurl. */
@@ -48,20 +56,27 @@ typedef struct lx__http_exchange {
     lx__http_headers headers; /**< Those of the last response. */
     bool judged;              /**< @ref flaw is decided. */
     lx__http_flaw flaw;
-    bool empty;                         /**< The file has no bytes. */
-    size_t got;                         /**< Number of bytes in @ref data. */
-    char body[LX__HTTP_BODY_BYTES + 1]; /**< The beginning of an error's text, which may contain
-                                              NULs; terminated. */
-    size_t body_size;
+    bool empty; /**< The file has no bytes. */
+    size_t got; /**< Number of bytes in @ref data. */
+    char *text; /**< Of a response without a range, or the beginning of an error's text; it
+                            may contain NULs; owned; NULL, or terminated. */
+    size_t text_size;
+    size_t text_room; /**< What @ref text has room for. */
+    bool out_of_memory;
+    uint64_t length;         /**< Of the file, for HEAD; LX_NONE: the server did not tell. */
+    uint64_t modified;       /**< When the file was written, in seconds since 1970; 0: unknown. */
     uint64_t retry_after_ns; /**< 0: the server did not tell. */
     char *redirect;          /**< Where the server redirects to; owned; NULL: nowhere. */
     /** @} */
 } lx__http_exchange;
 
+/** Whether the status of the response says that the request succeeded. */
+bool lx__http_exchange_is_good(const lx__http_exchange *self);
+
 /** Sends the request and receives the response. Fails only if out of memory. */
 lx_status lx__http_exchange_run(lx__http_exchange *self, lx__http_client *client, lx_error *error);
 
-/** Frees what the response owns. */
+/** Forgets the response. */
 void lx__http_exchange_clear(lx__http_exchange *self);
 
 #endif

@@ -2,44 +2,27 @@
 #include "remote/http/http-location.h"
 
 #include <curl/curl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "remote/http/format.h"
 #include "remote/http/wipe.h"
 
-static char *format(const char *text, ...) LX_PRINTF(1, 2);
-
-/** Allocates a formatted text; NULL if out of memory. */
-static char *format(const char *text, ...)
-{
-    va_list args;
-    va_start(args, text);
-    int size = vsnprintf(NULL, 0, text, args);
-    va_end(args);
-    char *made = size < 0 ? NULL : lx__alloc((size_t)size + 1);
-    if (made != NULL) {
-        va_start(args, text);
-        vsnprintf(made, (size_t)size + 1, text, args);
-        va_end(args);
-    }
-    return made;
-}
-
-/** Copies @p text with every byte percent-encoded that signatures encode; NULL if out of memory. */
-static char *encode(const char *text)
+/** Copies @p text with every byte percent-encoded that signatures encode, except for those of @p
+ * kept; NULL if out of memory. */
+static char *encode(const char *text, const char *kept)
 {
     static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~/";
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
     size_t size = strlen(text);
     char *made = size > SIZE_MAX / 3 - 1 ? NULL : lx__alloc(size * 3 + 1), *to = made;
     if (made == NULL)
         return NULL;
     for (; *text != '\0'; text++) {
-        if (strchr(plain, *text) != NULL)
+        if (strchr(plain, *text) != NULL || strchr(kept, *text) != NULL)
             *to++ = *text;
         else
             to += snprintf(to, 4, "%%%02X", (unsigned char)*text);
@@ -87,7 +70,7 @@ static lx_status split(CURLU *parsed, const char *what, const char *url, char **
                        "the %s contains a user or a password; remove them, and set credentials",
                        what);
     char *text = get_part(parsed, CURLUPART_QUERY);
-    *query = format("%s%s", text != NULL ? "?" : "", text != NULL ? text : "");
+    *query = lx__http_format("%s%s", text != NULL ? "?" : "", text != NULL ? text : "");
     lx__free(text);
     curl_url_set(parsed, CURLUPART_QUERY, NULL, 0);
     curl_url_set(parsed, CURLUPART_FRAGMENT, NULL, 0);
@@ -119,18 +102,27 @@ static lx_status locate_bucket(const char *bucket, const char *endpoint, const c
         lx_status status = split_url("endpoint", endpoint, &server, query, error);
         if (status == LX_OK && **query != '\0')
             status = lx_fail(error, LX_ERR_ARGUMENT, "the endpoint has a query; remove it");
-        *base = status == LX_OK ? format("%s/%s", server, bucket) : NULL;
+        *base = status == LX_OK ? lx__http_format("%s/%s", server, bucket) : NULL;
         lx__free(server);
         if (status != LX_OK)
             return status;
     } else {
         /* The certificate of AWS has no names of buckets that contain a dot. */
         *base = strchr(bucket, '.') == NULL
-                    ? format("https://%s.s3.%s.amazonaws.com%s", bucket, region, china)
-                    : format("https://s3.%s.amazonaws.com%s/%s", region, china, bucket);
+                    ? lx__http_format("https://%s.s3.%s.amazonaws.com%s", bucket, region, china)
+                    : lx__http_format("https://s3.%s.amazonaws.com%s/%s", region, china, bucket);
         *query = lx__strdup("");
     }
     return *base != NULL && *query != NULL ? LX_OK : lx__fail_memory(error, "a URL");
+}
+
+/** Makes the prefix of keys of the path after a bucket: "/a/b/" becomes "a/b/". */
+static char *make_prefix(const char *path)
+{
+    size_t size = strlen(path);
+    while (size > 0 && path[size - 1] == '/')
+        size--;
+    return size == 0 ? lx__strdup("") : lx__http_format("%.*s/", (int)size - 1, path + 1);
 }
 
 /** Parses "bucket/prefix". The prefix is a plain text: nothing in it is encoded, or is a query. */
@@ -146,16 +138,17 @@ static lx_status parse_s3(const char *place, const char *endpoint, const char *r
                        "'s3://%s' has no valid name of a bucket; write s3://bucket/prefix", place);
     snprintf(bucket, sizeof bucket, "%.*s", (int)size, place);
     location->s3 = true;
-    char *server = NULL;
-    lx_status status = locate_bucket(bucket, endpoint, region, &server, &location->query, error);
-    char *prefix = status == LX_OK ? encode(place + size) : NULL;
-    if (prefix != NULL) {
-        location->base = format("%s%s", server, prefix);
-        location->shown = format("s3://%s", place);
+    lx_status status = locate_bucket(bucket, endpoint, region, &location->bucket, &location->query,
+                                     error);
+    char *path = status == LX_OK ? encode(place + size, "/") : NULL;
+    if (path != NULL) {
+        location->base = lx__http_format("%s%s", location->bucket, path);
+        location->shown = lx__http_format("s3://%s", place);
+        location->prefix = make_prefix(place + size);
     }
-    lx__free(server);
-    lx__free(prefix);
-    if (status == LX_OK && (location->base == NULL || location->shown == NULL))
+    lx__free(path);
+    if (status == LX_OK &&
+        (location->base == NULL || location->shown == NULL || location->prefix == NULL))
         return lx__fail_memory(error, "a URL");
     return status;
 }
@@ -195,17 +188,30 @@ void lx__http_location_clear(lx__http_location *location)
         lx__wipe(location->query, strlen(location->query));
     lx__free(location->shown);
     lx__free(location->base);
+    lx__free(location->bucket);
+    lx__free(location->prefix);
     lx__free(location->query);
     *location = (lx__http_location){0};
 }
 
 char *lx__http_location_file(const lx__http_location *location, const char *name)
 {
-    char *encoded = encode(name);
-    char *url = encoded != NULL ? format("%s/%s%s", location->base, encoded, location->query)
-                                : NULL;
+    char *encoded = encode(name, "/");
+    char *url = encoded != NULL
+                    ? lx__http_format("%s/%s%s", location->base, encoded, location->query)
+                    : NULL;
     lx__free(encoded);
     return url;
+}
+
+char *lx__http_location_bucket(const lx__http_location *location, const char *query)
+{
+    return lx__http_format("%s/?%s", location->bucket, query);
+}
+
+char *lx__http_url_encode(const char *text)
+{
+    return encode(text, "");
 }
 
 char *lx__http_url_show(const char *url)
@@ -232,7 +238,7 @@ static char *get_origin(const char *url)
         curl_url_get(parsed, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
         curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
         curl_url_get(parsed, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK)
-        origin = format("%s://%s:%s", scheme, host, port);
+        origin = lx__http_format("%s://%s:%s", scheme, host, port);
     curl_free(scheme);
     curl_free(host);
     curl_free(port);

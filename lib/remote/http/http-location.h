@@ -11,8 +11,12 @@
 #include <loaderx/status.h>
 
 typedef struct lx__http_location {
-    char *shown; /**< The URL for messages: without the query, and without a final slash. */
-    char *base;  /**< The URL to which "/" and the name of a file are appended. */
+    char *shown;  /**< The URL for messages: without the query, and without a final slash. */
+    char *base;   /**< The URL to which "/" and the name of a file are appended. */
+    char *bucket; /**< The URL of the bucket; NULL unless @ref s3. */
+    char
+        *prefix; /**< The part of all keys before the name of a file, "" or with a slash at its end;
+                       NULL unless @ref s3. */
     char *query; /**< Appended to all of them: "", or "?" and the query, which may be secret. */
     bool s3;     /**< The URL began with s3://: requests are signed. */
     bool secure; /**< Requests are encrypted. */
@@ -34,6 +38,14 @@ void lx__http_location_clear(lx__http_location *location);
 /** Makes the URL of the file @p name; NULL if out of memory. All characters that signatures of AWS
  * encode are encoded: libcurl 7.88 signs a path as it is. */
 char *lx__http_location_file(const lx__http_location *location, const char *name);
+
+/** Makes the URL of a request to the bucket with a query, which must be encoded and sorted: libcurl
+ * 7.88 signs it as it is. NULL if out of memory. */
+char *lx__http_location_bucket(const lx__http_location *location, const char *query);
+
+/** Copies @p text with every byte percent-encoded that signatures encode in a query; NULL if out of
+ * memory. */
+char *lx__http_url_encode(const char *text);
 
 /** Copies @p url without its query, user and password; NULL if out of memory or invalid. */
 char *lx__http_url_show(const char *url);

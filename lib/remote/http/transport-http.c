@@ -9,107 +9,12 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/process.h"
 #include "remote/http/aws-profile.h"
-#include "remote/http/credentials.h"
-#include "remote/http/etags.h"
-#include "remote/http/http-client.h"
-#include "remote/http/http-decision.h"
-#include "remote/http/http-location.h"
-#include "remote/http/wipe.h"
+#include "remote/http/http-request.h"
 
-#define MOST_REDIRECTS 5
 #define STALL_SECONDS 10
 #define DEFAULT_REGION "us-east-1"
 #define CONNECTIONS 64
-
-/** A connection, in the list of its transport. */
-struct http_connection {
-    lx__connection base;
-    lx__http_client client;
-    bool fresh; /**< The last attempt failed: the next one uses a new connection. */
-    struct http_connection *before, *after;
-};
-
-typedef struct lx__transport_http {
-    lx__transport base;
-    lx__aws_environment environment; /**< Empty unless the URL is of S3. */
-    lx__http_location location;
-    lx__credentials credentials;
-    lx__etags etags;
-    char signing[96]; /**< For CURLOPT_AWS_SIGV4. */
-    char *ca_bundle;  /**< May be NULL. */
-    unsigned stall_seconds;
-    atomic_bool stop;
-    lx__process process;
-
-    pthread_mutex_t lock;                /**< For the list of connections. */
-    struct http_connection *connections; /**< Those to wake. */
-} lx__transport_http;
-
-/** In a child of fork(): threads of the parent may have held the locks, and changed what they are
- * for. The connections are the parent's; ETags and credentials are asked for again. */
-static void take_over(lx__transport_http *self)
-{
-    if (!lx__process_take_over(&self->process))
-        return;
-    pthread_mutex_init(&self->lock, NULL);
-    self->connections = NULL;
-    lx__etags_open(&self->etags);
-    lx__credentials_take_over(&self->credentials);
-    lx__process_adopt(&self->process);
-}
-
-static lx_status http_connect(lx__transport *base, lx__connection **made, lx_error *error)
-{
-    lx__transport_http *self = (lx__transport_http *)base;
-    struct http_connection *connection = lx__alloc_array(1, sizeof *connection);
-    *made = NULL;
-    take_over(self);
-    if (connection == NULL)
-        return lx__fail_memory(error, "a connection");
-    lx_status status = lx__http_client_open(&connection->client, &self->stop, error);
-    if (status != LX_OK) {
-        lx__free(connection);
-        return status;
-    }
-    connection->base.transport = base;
-    pthread_mutex_lock(&self->lock);
-    connection->after = self->connections;
-    if (connection->after != NULL)
-        connection->after->before = connection;
-    self->connections = connection;
-    pthread_mutex_unlock(&self->lock);
-    *made = &connection->base;
-    return LX_OK;
-}
-
-static void http_disconnect(lx__connection *base)
-{
-    struct http_connection *connection = (struct http_connection *)base;
-    lx__transport_http *self = (lx__transport_http *)base->transport;
-    pthread_mutex_lock(&self->lock);
-    if (connection->before != NULL)
-        connection->before->after = connection->after;
-    else
-        self->connections = connection->after;
-    if (connection->after != NULL)
-        connection->after->before = connection->before;
-    pthread_mutex_unlock(&self->lock);
-    lx__http_client_close(&connection->client);
-    lx__free(connection);
-}
-
-static void http_interrupt(lx__transport *base)
-{
-    lx__transport_http *self = (lx__transport_http *)base;
-    take_over(self);
-    atomic_store(&self->stop, true);
-    pthread_mutex_lock(&self->lock);
-    for (const struct http_connection *at = self->connections; at != NULL; at = at->after)
-        lx__http_client_wake(&at->client);
-    pthread_mutex_unlock(&self->lock);
-}
 
 static void http_close(lx__transport *base)
 {
@@ -123,106 +28,8 @@ static void http_close(lx__transport *base)
     lx__free(self);
 }
 
-/** A read that is under way. */
-struct reading {
-    lx__transport_http *transport;
-    struct http_connection *connection;
-    lx__http_exchange exchange;
-    lx_credentials credentials;
-    uint64_t version; /**< Of the credentials; 0: none were asked for. */
-    char *url;        /**< Of the file, or where the server redirects to. */
-    bool foreign;     /**< It is on another server, which gets no credentials. */
-    unsigned redirects;
-    bool renewed;
-};
-
-/** Gets the credentials, or better ones than those that were refused. A service that cannot give
- * any is an outage like any other. */
-static lx_status get_credentials(struct reading *self, lx__answer *answer, lx_error *error)
-{
-    lx_error failure = LX_ERROR_INIT;
-    lx_status status = lx__credentials_get(&self->transport->credentials, &self->connection->client,
-                                           self->version, &self->credentials, &self->version,
-                                           &failure);
-    if (status == LX_ERR_TIMEOUT)
-        answer->retry = LX__RETRY_LATER;
-    if (status == LX_ERR_TIMEOUT || status == LX_ERR_NOT_FOUND)
-        status = failure.status = LX_ERR_IO;
-    if (status == LX_OK && !self->transport->location.s3 && self->credentials.access_key[0] != '\0')
-        status = lx_fail(&failure, LX_ERR_ARGUMENT,
-                         "access keys are only for s3://; return a token without a key");
-    lx__error_propagate(error, &failure);
-    return status;
-}
-
-/** Sends the request once. */
-static lx_status attempt(struct reading *self, lx_error *error)
-{
-    lx__transport_http *transport = self->transport;
-    lx__http_exchange *exchange = &self->exchange;
-    lx__http_exchange_clear(exchange);
-    *exchange = (lx__http_exchange){.url = self->url,
-                                    .offset = exchange->offset,
-                                    .size = exchange->size,
-                                    .data = exchange->data,
-                                    .etag = exchange->etag,
-                                    .credentials = self->foreign ? NULL : &self->credentials,
-                                    .signing = transport->location.s3 ? transport->signing : NULL,
-                                    .ca_bundle = transport->ca_bundle,
-                                    .stall_seconds = transport->stall_seconds,
-                                    .fresh = self->connection->fresh};
-    return lx__http_exchange_run(exchange, &self->connection->client, error);
-}
-
-/** Follows a redirection; false if there is none, or it is not allowed. */
-static bool redirect(struct reading *self)
-{
-    char *to = self->exchange.redirect;
-    if (to == NULL || self->redirects == MOST_REDIRECTS || !lx__http_url_may_follow(self->url, to))
-        return false;
-    if (!lx__http_url_same_origin(self->url, to))
-        self->foreign = true;
-    lx__free(self->url);
-    self->url = to;
-    self->exchange.redirect = NULL;
-    self->redirects++;
-    return true;
-}
-
-/** Renews credentials that the server has refused. Returns whether to try again with others, or, as
- * @p status tells, to give up. */
-static bool renew(struct reading *self, lx__answer *answer, lx_status *status, lx_error *error)
-{
-    if (self->renewed || self->foreign || !lx__http_is_refused(&self->exchange))
-        return false;
-    uint64_t version = self->version;
-    self->renewed = true;
-    *status = get_credentials(self, answer, error);
-    return *status != LX_OK || self->version != version;
-}
-
-/** Sends requests until one is neither redirected nor refused for old credentials. */
-static lx_status communicate(struct reading *self, lx__answer *answer, lx_error *error)
-{
-    lx_status status = get_credentials(self, answer, error);
-    do {
-        if (status == LX_OK)
-            status = attempt(self, error);
-    } while (status == LX_OK && (redirect(self) || renew(self, answer, &status, error)));
-    if (status != LX_OK)
-        return status;
-    status = lx__http_decide(&self->exchange, &self->connection->client, answer, error);
-    self->connection->fresh = status != LX_OK && answer->retry != LX__RETRY_NEVER;
-    if (status != LX_OK && self->redirects > 0) {
-        char *shown = lx__http_url_show(self->url);
-        lx__error_append(error, " (redirected to %s)", shown != NULL ? shown : "another place");
-        lx__free(shown);
-    }
-    return status;
-}
-
 /** Compares the ETag of the response with that of the first one; many servers ignore If-Match. */
-static lx_status check_etag(struct reading *self, const char *name, lx_error *error)
+static lx_status check_etag(lx__http_request *self, const char *name, lx_error *error)
 {
     const char *etag = self->exchange.headers.etag;
     if (etag[0] == '\0' || lx__etags_check(&self->transport->etags, name, etag))
@@ -233,21 +40,26 @@ static lx_status check_etag(struct reading *self, const char *name, lx_error *er
                    etag);
 }
 
-/** Reads a range of a file whose ETag must be @p etag; "": it may have any. */
-static lx_status read_range(struct reading *self, const char *name, lx__answer *answer,
+/** Whether a file may be replaced while the dataset is in use. */
+static bool is_constant(const char *name)
+{
+    return strcmp(name, "meta.json") != 0 && strcmp(name, "meta.json.new") != 0;
+}
+
+/** Reads a range of a file that has the same ETag as before. */
+static lx_status read_range(lx__http_request *self, const char *name, lx__answer *answer,
                             lx_error *error)
 {
     char etag[LX__HTTP_TEXT_SIZE] = "";
-    bool constant = strcmp(name, "meta.json") != 0; /* the only file that is ever replaced */
-    if (constant)
+    bool constant = is_constant(name);
+    if (constant) {
         lx__etags_get(&self->transport->etags, name, etag, sizeof etag);
-    if (strncmp(etag, "W/", 2) == 0)
-        etag[0] = '\0'; /* If-Match is never true for a weak one */
+        if (strncmp(etag, "W/", 2) == 0)
+            etag[0] = '\0'; /* If-Match is never true for a weak one */
+    }
     self->exchange.etag = etag;
-    self->url = lx__http_location_file(&self->transport->location, name);
-    if (self->url == NULL)
-        return lx__fail_memory(error, "a URL");
-    lx_status status = communicate(self, answer, error);
+    lx_status status = lx__http_request_send(
+        self, lx__http_location_file(&self->transport->location, name), answer, error);
     if (status == LX_OK && constant)
         status = check_etag(self, name, error);
     self->exchange.etag = NULL;
@@ -258,25 +70,17 @@ static lx_status http_read(lx__connection *base, const char *name, uint64_t offs
                            uint8_t *data, lx__answer *answer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    lx_status status;
+    lx_status status = LX_ERR_NOMEM;
     *answer = (lx__answer){.total = LX_NONE};
     if (size == 0 || !lx__range_fits(offset, size, INT64_MAX))
         return lx_fail(error, LX_ERR_ARGUMENT, "the range is empty, or ends beyond 2^63");
-    struct reading *reading = lx__alloc_array(1, sizeof *reading);
-    if (reading == NULL) {
-        status = lx__fail_memory(&failure, "a request");
-    } else {
-        reading->transport = (lx__transport_http *)base->transport;
-        reading->connection = (struct http_connection *)base;
-        reading->exchange = (lx__http_exchange){.offset = offset, .size = size, .data = data};
-        status = read_range(reading, name, answer, &failure);
-        lx__http_exchange_clear(&reading->exchange);
-        if (reading->url != NULL)
-            lx__wipe(reading->url, strlen(reading->url));
-        lx__free(reading->url);
-        lx__wipe(&reading->credentials, sizeof reading->credentials);
-        lx__free(reading);
+    lx__http_request *request = lx__http_request_new(base, answer, &failure);
+    if (request != NULL) {
+        request->exchange =
+            (lx__http_exchange){.method = "GET", .offset = offset, .size = size, .data = data};
+        status = read_range(request, name, answer, &failure);
     }
+    lx__http_request_free(request);
     if (status != LX_OK) {
         char *path = lx__path_join(base->transport->url, name);
         lx_error_locate(&failure, path, NULL, LX_NONE, offset);
@@ -286,20 +90,16 @@ static lx_status http_read(lx__connection *base, const char *name, uint64_t offs
     return status;
 }
 
-static const lx__transport_class http_class = {.network = "http",
-                                               .connections = CONNECTIONS,
-                                               .connect = http_connect,
-                                               .disconnect = http_disconnect,
-                                               .read = http_read,
-                                               .interrupt = http_interrupt,
-                                               .close = http_close};
-static const lx__transport_class s3_class = {.network = "s3",
-                                             .connections = CONNECTIONS,
-                                             .connect = http_connect,
-                                             .disconnect = http_disconnect,
-                                             .read = http_read,
-                                             .interrupt = http_interrupt,
-                                             .close = http_close};
+#define CLASS(scheme, functions)                                                                   \
+    {                                                                                              \
+        .network = (scheme), .writing = (functions), .connections = CONNECTIONS,                   \
+        .connect = lx__http_connect, .disconnect = lx__http_disconnect, .read = http_read,         \
+        .interrupt = lx__http_interrupt, .close = http_close                                       \
+    }
+
+/* Plain servers cannot list files, and few have conditions: they can only be read. */
+static const lx__transport_class http_class = CLASS("http", NULL);
+static const lx__transport_class s3_class = CLASS("s3", &lx__s3_writing);
 
 /** Finds a setting: in the options, in two variables, or in the profile; "" if it is nowhere. */
 static lx_status find_setting(const lx__aws_environment *environment, const char *option, int first,
@@ -368,9 +168,7 @@ lx_status lx__transport_http_open(const char *url, const lx__http_options *optio
     bool s3 = strncmp(url, "s3://", 5) == 0;
     bool needs_keys = s3 && !options->anonymous;
     self->stall_seconds = options->stall_seconds != 0 ? options->stall_seconds : STALL_SECONDS;
-    atomic_init(&self->stop, false);
-    pthread_mutex_init(&self->lock, NULL);
-    lx__process_record(&self->process);
+    lx__http_connections_open(self);
     lx__etags_open(&self->etags);
     lx__credentials_open(&self->credentials, options, needs_keys ? &self->environment : NULL);
     lx_status status = s3 ? locate_s3(self, url, options, error)
