@@ -335,6 +335,19 @@ def http():
                         'token': {**keys, 'Token': 't', 'Expiration': '2026-11-26T23:39:33Z'},
                         'session': {**keys, 'SessionToken': '\u0000', 'Expiration': ''}}.items():
         put('http', f'credentials-{name}', b'\2' + json.dumps(value).encode())
+    file = '<Contents><Key>p/{}</Key><Size>9</Size><ETag>&quot;e&quot;</ETag></Contents>'
+    more = '<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>'
+    for name, text in {
+            'files': '<?xml version="1.0"?>\n<ListBucketResult xmlns="x">' + file.format('a') +
+                     file.format('../b') + more + '</ListBucketResult>',
+            'encoded': '<ListBucketResult><EncodingType>url</EncodingType>' +
+                       file.format('a+%2F%2e%2e%2fb') + '</ListBucketResult>',
+            'uploads': '<ListMultipartUploadsResult><Upload><Key>p/a</Key><UploadId>1</UploadId>'
+                       '<Initiated>2026-11-26T23:39:33Z</Initiated></Upload>'
+                       '<NextKeyMarker>a</NextKeyMarker></ListMultipartUploadsResult>',
+            'value': '<a><!-- c --><b x=">">&#x41;&amp;</b><c/></a>',
+            'doctype': '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}.items():
+        put('http', f'listing-{name}', b'\3' + text.encode())
 
 
 def images():

@@ -14,7 +14,7 @@ TAIL = b'TAIL' * 4096
 
 
 class Request:
-    """A request: its path, headers (names in lower case) and range, and how many came before."""
+    """A request: its path, headers (names in lower case), range or body, and how many came before."""
 
     def __init__(self, text, before):
         lines = text.decode('latin-1').split('\r\n')
@@ -23,8 +23,10 @@ class Request:
         for line in filter(None, lines[1:]):
             name, value = line.split(':', 1)
             self.headers[name.lower()] = value.strip()
-        self.first, self.last = map(int, self.headers['range'].removeprefix('bytes=').split('-'))
-        self.last = min(self.last, SIZE - 1)
+        if 'range' in self.headers:
+            self.first, self.last = map(int, self.headers['range'].removeprefix('bytes=').split('-'))
+            self.last = min(self.last, SIZE - 1)
+        self.body = b''
         self.before = before
         self.misdeed = self.path.split('/')[1]
 
@@ -157,6 +159,7 @@ class Server:
         self.url = f'http{"s" * bool(context)}://127.0.0.1:{self.socket.getsockname()[1]}'
         self.requests = []
         self.misdeeds = dict(MISDEEDS)
+        self.hasty = set()  # misdeeds that happen before a body is read
         self.connections = 0
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -180,15 +183,29 @@ class Server:
                         return
                     text += more
                 one, text = text.split(b'\r\n\r\n', 1)
-                if not self.answer(connection, one):
+                request = Request(one, len(self.requests))
+                self.requests.append(request)
+                if request.misdeed not in self.hasty:
+                    text = self.read_body(connection, request, text)
+                if not self.answer(connection, request):
                     return
 
-    def answer(self, connection, text):
+    def read_body(self, connection, request, text):
+        """Reads the body, of which text is the beginning. Returns what follows it."""
+        if 'expect' in request.headers:
+            connection.sendall(b'HTTP/1.1 100 Continue\r\n\r\n')
+        size = int(request.headers.get('content-length', 0))
+        while len(text) < size:
+            more = connection.recv(1 << 20)
+            if not more:
+                raise ConnectionError
+            text += more
+        request.body = text[:size]
+        return text[size:]
+
+    def answer(self, connection, request):
         """Answers a request. Returns whether the connection stays."""
-        request = Request(text, len(self.requests))
-        self.requests.append(request)
-        misdeed = self.misdeeds[request.misdeed]
-        parts = misdeed(request)
+        parts = self.misdeeds[request.misdeed](request)
         for part in [parts] if isinstance(parts, bytes) else parts:
             if part is RESET:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))

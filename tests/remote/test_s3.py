@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads from real servers: SeaweedFS, rclone and moto for S3, and nginx. Each is taken from an
+"""Reads from real servers, and writes to those for S3: SeaweedFS, rclone and moto for S3, and nginx. Each is taken from an
 environment variable (SEAWEEDFS, RCLONE, MOTO_SERVER, NGINX) or from PATH."""
 
 import json
@@ -145,6 +145,62 @@ def test_tells_what_is_missing(store):
     assert 's3://bucket/p/none, offset 0: ' in answers[0]['error']
     assert 'NoSuchKey' in answers[0]['error']
     assert (answers[1]['status'], answers[1]['got']) in (('LX_OK', 0), ('LX_ERR_IO', 0))
+
+
+def write(store, *commands, folder='w'):
+    """Obeys commands, all of which must succeed but those that begin with "!", which return the
+    status that they must have."""
+    answers = read(f's3://bucket/{folder}', *(command.lstrip('!') for command in commands),
+                   AWS_ENDPOINT_URL=store, **KEYS)
+    for command, answer in zip(commands, answers):
+        assert command.startswith('!') or answer['status'] == 'LX_OK', (command, answer)
+    return answers
+
+
+def test_writes_files(store):
+    commands = [command for name in NAMES for command in
+                (f'put 7 12345 {name}', f'read 0 20000 {name}', f'stat {name}', f'put 8 99 {name}',
+                 f'stat {name}')]
+    answers = write(store, *commands, 'put 1 0 empty', 'stat empty', 'list ', 'list chunk')
+    for i in range(0, len(commands), 5):
+        assert answers[i]['crc'] == answers[i + 1]['crc'], commands[i]
+        assert (answers[i + 2]['bytes'], answers[i + 4]['bytes']) == (12345, 99)
+        assert answers[i + 2]['etag'] != answers[i + 4]['etag']
+        assert abs(answers[i + 2]['modified'] - time.time()) < 1000
+    assert answers[-3]['bytes'] == 0
+    assert answers[-2]['files'] == {'empty': 0, **{name: 99 for name in NAMES}}
+    assert answers[-1]['files'] == {'chunk/17.zr': 99}
+    answers = write(store, *(f'remove {name}' for name in NAMES), 'remove none', 'list ',
+                    '!stat plain')
+    assert answers[-2]['files'] == {'empty': 0}
+    assert (answers[-1]['status'], answers[-1]['retry']) == ('LX_ERR_NOT_FOUND', NEVER)
+
+
+@pytest.mark.parametrize('name', ['seaweedfs', 'moto'])  # rclone ignores conditions
+def test_writes_only_if_a_condition_is_true(name, request):
+    store = request.getfixturevalue(name)
+    etag = write(store, 'new 1 10 f', 'stat f', folder='c')[1]['etag']
+    answers = write(store, '!new 2 20 f', '!replace 3 30 "wrong" f', f'replace 4 40 {etag} f',
+                    f'!replace 5 50 {etag} f', '!replace 6 60 "a" none', 'stat f', folder='c')
+    assert [answer['status'] for answer in answers] == [
+        'LX_ERR_STATE', 'LX_ERR_STATE', 'LX_OK', 'LX_ERR_STATE', 'LX_ERR_STATE', 'LX_OK']
+    assert all(answer['retry'] == NEVER for answer in answers)
+    assert answers[-1]['bytes'] == 40
+
+
+def test_writes_in_parts(store):
+    size, part = 5_500_000, 5 << 20
+    answers = write(store, f'upload 3 {size} {part} chunk/0.zr', f'read 0 {size} chunk/0.zr',
+                    'begin chunk/1.zr', "begin a b+(1)'/é", 'abandon 1000', 'list ',
+                    'abandon 18446744073709551615', 'abandon 18446744073709551615', folder='u')
+    assert answers[0]['crc'] == answers[1]['crc']
+    assert answers[5]['files'] == {'chunk/0.zr': size}
+
+
+def test_lists_more_than_one_answer_has(moto):
+    names = [f'put 1 1 many/{i:04}' for i in range(1003)]
+    answers = write(moto, *names, 'list many', folder='m')
+    assert len(answers[-1]['files']) == 1003
 
 
 @pytest.mark.parametrize('name', ['seaweedfs', 'rclone'])

@@ -79,6 +79,18 @@ struct transfer {
     CURL *easy;
 };
 
+/** Makes room for @p more bytes of a text and a NUL; false if out of memory. */
+static bool reserve_text(lx__http_exchange *self, size_t more)
+{
+    uint8_t *text = (uint8_t *)self->text;
+    size_t needed = self->text_size + more + 1;
+    if (needed > self->text_room && needed < 2 * self->text_room)
+        needed = 2 * self->text_room;
+    self->out_of_memory = !lx__reserve(&text, &self->text_room, needed);
+    self->text = (char *)text;
+    return !self->out_of_memory;
+}
+
 /** Keeps a text, or the beginning of that of an error: the rest is not worth a download. */
 static size_t take_text(lx__http_exchange *self, const char *bytes, size_t count)
 {
@@ -89,10 +101,7 @@ static size_t take_text(lx__http_exchange *self, const char *bytes, size_t count
         self->flaw = LX__HTTP_TOO_LONG;
         return 0;
     }
-    uint8_t *text = (uint8_t *)self->text;
-    self->out_of_memory = !lx__reserve(&text, &self->text_room, self->text_size + kept + 1);
-    self->text = (char *)text;
-    if (self->out_of_memory)
+    if (!reserve_text(self, kept))
         return 0;
     memcpy(self->text + self->text_size, bytes, kept);
     self->text_size += kept;

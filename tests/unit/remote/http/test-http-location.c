@@ -35,6 +35,31 @@ START_TEST(makes_urls_of_files)
 }
 END_TEST
 
+/** Checks the URL of the bucket and the prefix of keys. */
+static void check_bucket(const char *url, const char *endpoint, const char *bucket,
+                         const char *prefix)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__http_location location;
+    unit_ok(lx__http_location_parse(url, endpoint, "eu-west-1", &location, &error));
+    char *made = lx__http_location_bucket(&location, "a=b&c=d");
+    ck_assert_str_eq(made, bucket);
+    ck_assert_str_eq(location.prefix, prefix);
+    lx__free(made);
+    lx__http_location_clear(&location);
+}
+
+START_TEST(makes_urls_of_buckets)
+{
+    check_bucket("s3://b", NULL, "https://b.s3.eu-west-1.amazonaws.com/?a=b&c=d", "");
+    check_bucket("s3://b//", NULL, "https://b.s3.eu-west-1.amazonaws.com/?a=b&c=d", "");
+    check_bucket("s3://b/x y/z//", "http://h:1/", "http://h:1/b/?a=b&c=d", "x y/z/");
+    char *encoded = lx__http_url_encode("a/b c+%&=~");
+    ck_assert_str_eq(encoded, "a%2Fb%20c%2B%25%26%3D~");
+    lx__free(encoded);
+}
+END_TEST
+
 START_TEST(uses_the_domain_of_china)
 {
     lx_error error = LX_ERROR_INIT;
@@ -120,6 +145,6 @@ START_TEST(shows_no_secrets)
 }
 END_TEST
 
-UNIT_MAIN("remote/http/http-location", makes_urls_of_files, uses_the_domain_of_china,
-          encodes_all_but_unreserved_characters, refuses_invalid_urls, compares_origins,
-          follows_to_the_same_or_a_safer_scheme, shows_no_secrets)
+UNIT_MAIN("remote/http/http-location", makes_urls_of_files, makes_urls_of_buckets,
+          uses_the_domain_of_china, encodes_all_but_unreserved_characters, refuses_invalid_urls,
+          compares_origins, follows_to_the_same_or_a_safer_scheme, shows_no_secrets)

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "executor/clock.h"
+#include "remote/transport/transport-writing.h"
 
 #include "../../scarce.h"
 #include "../../unit.h"
@@ -184,5 +185,27 @@ START_TEST(survives_a_lack_of_memory)
 }
 END_TEST
 
-UNIT_MAIN("remote/http/transport-http", interrupts_all_reads, a_child_has_its_own_connections,
-          refuses_ranges_that_are_invalid, survives_a_lack_of_memory)
+START_TEST(only_s3_can_be_written)
+{
+    static const char *const urls[] = {"http://h/a", "https://h/a?x", "s3://b/a"};
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx__transport *transport;
+        unit_ok(lx__transport_http_open(urls[i], NULL, &transport, &error));
+        const lx__transport_writing *writing = transport->class->writing;
+        ck_assert((writing != NULL) == (i == 2));
+        if (writing != NULL) {
+            ck_assert_uint_eq(writing->get_part_size(transport, 0), (size_t)8 << 20);
+            ck_assert_uint_eq(writing->get_part_size(transport, (uint64_t)80000 << 20),
+                              (size_t)9 << 20);
+            ck_assert_uint_eq(writing->get_part_size(transport, ((uint64_t)80000 << 20) - 1),
+                              (size_t)8 << 20);
+        }
+        transport->class->close(transport);
+    }
+}
+END_TEST
+
+UNIT_MAIN("remote/http/transport-http", only_s3_can_be_written, interrupts_all_reads,
+          a_child_has_its_own_connections, refuses_ranges_that_are_invalid,
+          survives_a_lack_of_memory)
