@@ -14,7 +14,7 @@ TAIL = b'TAIL' * 4096
 
 
 class Request:
-    """A request: its path, headers (names in lower case), range or body, and how many came before."""
+    """A request: path, headers (names in lower case), range or body, and how many came before."""
 
     def __init__(self, text, before):
         lines = text.decode('latin-1').split('\r\n')
@@ -24,7 +24,8 @@ class Request:
             name, value = line.split(':', 1)
             self.headers[name.lower()] = value.strip()
         if 'range' in self.headers:
-            self.first, self.last = map(int, self.headers['range'].removeprefix('bytes=').split('-'))
+            text = self.headers['range'].removeprefix('bytes=')
+            self.first, self.last = map(int, text.split('-'))
             self.last = min(self.last, SIZE - 1)
         self.body = b''
         self.before = before

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Reads from real servers, and writes to those for S3: SeaweedFS, rclone and moto for S3, and nginx. Each is taken from an
-environment variable (SEAWEEDFS, RCLONE, MOTO_SERVER, NGINX) or from PATH."""
+"""Reads from real servers, and writes to those for S3: SeaweedFS, rclone and moto, and nginx. Each
+is taken from an environment variable (SEAWEEDFS, RCLONE, MOTO_SERVER, NGINX) or from PATH."""
 
 import json
 import os

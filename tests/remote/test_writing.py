@@ -34,7 +34,7 @@ def text(body, status=200, *lines):
 
 def fails(code, status):
     """An answer with an error of S3."""
-    return lambda request: text(f'<?xml version="1.0"?>\n<Error><Code>{code}</Code></Error>', status)
+    return lambda request: text(f'<?xml version="1.0"?><Error><Code>{code}</Code></Error>', status)
 
 
 def test_puts_with_a_checksum_and_conditions(server):
@@ -49,6 +49,7 @@ def test_puts_with_a_checksum_and_conditions(server):
         assert request.headers['x-amz-checksum-crc32c'] == base64.b64encode(
             crc32c(request.body).to_bytes(4, 'big')).decode()
         assert request.headers['x-amz-security-token'] == 'token'
+        assert request.headers['content-type'] == 'application/octet-stream'
         assert 'AWS4-HMAC-SHA256' in request.headers['authorization']
     assert first.headers['x-amz-content-sha256'] == 'UNSIGNED-PAYLOAD'
     assert 'if-none-match' not in first.headers and 'if-match' not in first.headers
@@ -223,7 +224,7 @@ def test_leaves_out_what_is_no_file(server):
     (listing('p/' + 'x' * 5000), 'invalid'),
     (listing(more='<Contents><Key>p/a</Key></Contents>'), 'invalid'),
     (listing(more='<Contents><Key>p/a</Key><Size>-1</Size></Contents>'), 'invalid'),
-    (listing(more='<Contents><Key>p/a</Key><Size>18446744073709551616</Size></Contents>'), 'invalid'),
+    (listing(more='<Contents><Key>p/a</Key><Size>9223372036854775808</Size></Contents>'), 'invalid'),
     (listing('p/a').replace('<Key>', '<Key><![CDATA['), 'no listing'),
     (listing('p/a').replace('?>', '?><!DOCTYPE a [<!ENTITY b "c">]>'), 'no listing'),
     (listing('p/a')[:-3], 'no listing'),

@@ -12,8 +12,8 @@
 bool lx__http_is_refused(const lx__http_exchange *exchange);
 
 /**
- * Decides whether the response is what was asked for, and otherwise what to do. Some servers send the
- * status 200 before they know whether they can do it, and an error in the text.
+ * Decides whether the response is what was asked for, and otherwise what to do. Some servers send
+ * the status 200 before they know whether they can do it, and an error in the text.
  *
  * @param client  For what libcurl says.
  * @return The statuses of the functions of a transport. The error does not name the file.

@@ -166,6 +166,12 @@ static bool add_credentials(const lx__http_exchange *self, CURL *easy, struct cu
             add_header(headers, "x-amz-security-token: ", credentials->token));
 }
 
+/** Whether the request has a body, which may be empty. */
+static bool has_body(const lx__http_exchange *self)
+{
+    return strcmp(self->method, "PUT") == 0 || strcmp(self->method, "POST") == 0;
+}
+
 /** Describes what is sent; false if out of memory. */
 static bool describe_method(const lx__http_exchange *self, CURL *easy)
 {
@@ -180,7 +186,7 @@ static bool describe_method(const lx__http_exchange *self, CURL *easy)
         curl_easy_setopt(easy, CURLOPT_FILETIME, 1L);
         return true;
     }
-    if (strcmp(self->method, "PUT") == 0 || strcmp(self->method, "POST") == 0) {
+    if (has_body(self)) {
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS,
                          self->body != NULL ? (const char *)self->body : "");
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)self->body_size);
@@ -198,9 +204,8 @@ static bool add_own_headers(const lx__http_exchange *self, struct curl_slist **h
     if (self->etag != NULL && self->etag[0] != '\0' &&
         !add_header(headers, "If-Match: ", self->etag))
         return false;
-    /* libcurl's default says that a form is sent. */
-    return self->body_size == 0 ||
-           add_header(headers, "Content-Type: ", "application/octet-stream");
+    /* libcurl's default says that a form is sent, and S3 keeps what it is told. */
+    return !has_body(self) || add_header(headers, "Content-Type: ", "application/octet-stream");
 }
 
 /** Describes the request to libcurl; false if out of memory. */

@@ -3,8 +3,8 @@
  * @file
  * @brief Scans the XML that S3 answers with: elements that contain elements, or one text. A server
  * may have made it up. Nothing is allocated; attributes, comments and declarations are passed.
- * Document types and CDATA are errors: no server of S3 sends them, and entities of one's own are how
- * XML attacks its readers.
+ * Document types and CDATA are errors: no server of S3 sends them, and entities of one's own are
+ * how XML attacks its readers.
  */
 #ifndef LX_REMOTE_S3_XML_H
 #define LX_REMOTE_S3_XML_H

@@ -21,7 +21,8 @@
  * @param attempts        Number of attempts that have failed, at least 1. */
 uint64_t lx__backoff_get_pause(uint64_t *random, unsigned attempts);
 
-/** Appends to the error of a request how often and how long it was tried; nothing if it was once. */
+/** Appends to the error of a request how often and how long it was tried; nothing if it was
+ * once. */
 void lx__backoff_append_effort(lx_error *error, unsigned attempts, uint64_t nanoseconds);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Notices when all requests fail, and says when to log that: after 10 s, then every 60 s, and
- * when it ends. Times are those of executor/clock.h.
+ * @brief Notices when all requests fail, and says when to log that: after 10 s, then every 60 s,
+ * and when it ends. Times are those of executor/clock.h.
  */
 #ifndef LX_REMOTE_OUTAGE_H
 #define LX_REMOTE_OUTAGE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief How often attempts may begin, found by additive increase and multiplicative decrease. Times are those of executor/clock.h.
+ * @brief How often attempts may begin, found by additive increase and multiplicative decrease.
+ * Times are those of executor/clock.h.
  *
  * There is no limit until the server asks for fewer requests. From then on the pace is a rate, not
  * a number of requests under way: servers limit rates, and one request at a time can be too many if

@@ -6,8 +6,8 @@
  *
  * The queue starts threads as it needs them. It repeats failed attempts after random pauses whose
  * limit grows exponentially from 0.1 s to 20 s ("full jitter"), as long as its patience lasts. It
- * makes them less often when the server asks for that (pace.h). An urgent range that takes much longer
- * than others is read a second time; the first answer counts. The queue logs an outage
+ * makes them less often when the server asks for that (pace.h). An urgent range that takes much
+ * longer than others is read a second time; the first answer counts. The queue logs an outage
  * (outage.h).
  *
  * Requests that were begun and have failed count as connections in use, so that an outage is tried
@@ -15,8 +15,8 @@
  *
  * A transport may fail to interrupt a read, for example of a file on a network file system that
  * does not answer. So the threads own what they read together with the queue, and closing does not
- * wait for such a thread. An attempt of the caller's own uses what the caller owns, so closing waits
- * for it.
+ * wait for such a thread. An attempt of the caller's own uses what the caller owns, so closing
+ * waits for it.
  */
 #ifndef LX_REMOTE_REQUEST_QUEUE_H
 #define LX_REMOTE_REQUEST_QUEUE_H
@@ -24,8 +24,8 @@
 #include "executor/list.h"
 #include "remote/transport/transport.h"
 
-/** A range to read, or something else to try. Its owner sets the first members, and keeps the memory
- * until @ref finish. */
+/** A range to read, or something else to try. Its owner sets the first members, and keeps the
+ * memory until @ref finish. */
 typedef struct lx__request {
     const char *name; /**< The file, relative to the dataset. */
     uint64_t offset;
@@ -33,16 +33,16 @@ typedef struct lx__request {
     bool urgent; /**< Somebody waits: it comes before requests that nobody waits for yet. */
 
     /**
-     * Makes one attempt, on the connection of the calling thread and without a lock; NULL: reads the
-     * range. An attempt is repeated as if it were a read, but never made a second time while it is
-     * under way, and closing the queue waits until it returns: it must return once the transport is
-     * interrupted. finish() gets no data. @ref name and @ref offset are not used.
+     * Makes one attempt, on the connection of the calling thread and without a lock; NULL: reads
+     * the range. An attempt is repeated as if it were a read, but never made a second time while it
+     * is under way, and closing the queue waits until it returns: it must return once the transport
+     * is interrupted. finish() gets no data. @ref name and @ref offset are not used.
      */
     lx_status (*attempt)(struct lx__request *self, lx__connection *connection, lx__answer *answer,
                          lx_error *error);
 
-    /** Called on the thread that will make the attempts, once, before the first attempt. Returns false if the
-     * range is not needed; finish() then gets #LX_ERR_CANCELED. */
+    /** Called on the thread that will make the attempts, once, before the first attempt. Returns
+     * false if the range is not needed; finish() then gets #LX_ERR_CANCELED. */
     bool (*begin)(struct lx__request *self);
     /**
      * Called once, without a lock, on the thread of the last attempt or on the one that closes the

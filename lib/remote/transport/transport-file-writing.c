@@ -11,7 +11,8 @@
 #include "remote/transport/file-connection.h"
 
 #define PART_SIZE ((size_t)8 << 20)
-/* The most folders in one another. A dataset has few; each keeps a descriptor while it is listed. */
+/* The most folders in one another. A dataset has few; each keeps a descriptor while it is
+ * listed. */
 #define DEEPEST 64
 
 /** Ends an attempt. */

@@ -10,8 +10,8 @@
  * renamed, so that it is complete and durable whenever it is there. #LX__WRITE_IF_ABSENT makes the
  * name by a hard link, which fails if there is one, also for two writers on different hosts; file
  * systems without hard links are not supported for that. The ETag of #LX__WRITE_IF_MATCH is made of
- * time, length and inode, and compared right before the renaming: a file that another writer renames
- * between these two, or that an NFS client does not see yet, is replaced.
+ * time, length and inode, and compared right before the renaming: a file that another writer
+ * renames between these two, or that an NFS client does not see yet, is replaced.
  */
 #ifndef LX_REMOTE_TRANSPORT_FILE_H
 #define LX_REMOTE_TRANSPORT_FILE_H

@@ -3,7 +3,8 @@
 
 #include "../../unit.h"
 
-/** Scans a text, and describes its events: "parent/name=text;" and "name.", then "!" if it is bad. */
+/** Scans a text, and describes its events: "parent/name=text;" and "name.", then "!" if it is
+ * bad. */
 static const char *scan(const char *text)
 {
     static char found[2000];

@@ -7,8 +7,8 @@
 #define MIB ((uint64_t)1 << 20)
 #define MS ((uint64_t)1000000)
 
-/** A link that serves requests of @p size bytes one after the other, after a latency. Returns its rate, as a
- * share of what it could have. */
+/** A link that serves requests of @p size bytes one after the other, after a latency. Returns its
+ * rate, as a share of what it could have. */
 static double run_link(lx__window *window, uint64_t size, uint64_t latency,
                        uint64_t bytes_per_second, unsigned requests)
 {
