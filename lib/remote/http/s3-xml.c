@@ -6,7 +6,7 @@
 
 void lx__s3_xml_begin(lx__s3_xml *self, const char *text, size_t size)
 {
-    *self = (lx__s3_xml){.rest = {text, size}};
+    *self = (lx__s3_xml){.rest = {text != NULL ? text : "", size}};
 }
 
 static void pass(lx__span *rest, size_t size)
