@@ -126,7 +126,7 @@ static lx_status print_json(const statement *s, lx_error *error)
     return report_print(
         json_pack(
             "{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-            "s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:s, s:s?, s:o}",
+            "s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:s?, s:o}",
             "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
             report_number(s->identity.generation), "sequence", report_number(s->identity.sequence),
             "sealed", s->identity.sealed, "length", report_number(t->length), "fields", fields,
@@ -138,8 +138,9 @@ static lx_status print_json(const statement *s, lx_error *error)
             "live_bytes", report_number(t->live_bytes), "dead_bytes", report_number(t->dead_bytes),
             "live_ratio", t->live_ratio, "utilisation", t->utilisation, "table_bytes",
             report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes), "log_entries",
-            report_number(t->log_entries), "chunks", chunks_json(s), "access", access_name(s),
-            "network", s->network, "card", report_card_json(s->card)),
+            report_number(t->log_entries), "parts", report_number(t->parts), "chunks",
+            chunks_json(s), "access", access_name(s), "network", s->network, "card",
+            report_card_json(s->card)),
         error);
 }
 
@@ -269,8 +270,12 @@ static void print_totals(const statement *s)
 static lx_status print_text(const statement *s, lx_error *error)
 {
     size_t count = lx_schema_get_field_count(s->schema);
-    printf("%s: %" PRIu64 " records of %zu field%s%s\n", s->path, s->totals.length, count,
+    printf("%s: %" PRIu64 " records of %zu field%s%s", s->path, s->totals.length, count,
            count == 1 ? "" : "s", s->identity.sealed ? ", sealed" : "");
+    if (s->totals.parts != 0)
+        printf(", joined from %" PRIu64 " part%s", s->totals.parts,
+               s->totals.parts == 1 ? "" : "s");
+    putchar('\n');
     printf("uuid %s, generation %" PRIu64 ", sequence number %" PRIu64 "\n\n", s->identity.uuid,
            s->identity.generation, s->identity.sequence);
     lx_status status = print_fields(s, error);

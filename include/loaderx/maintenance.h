@@ -270,7 +270,10 @@ typedef struct lx_storage_stats {
                                  need in their new places is not dead. 0 if the values would need
                                  more padding there than now. A handle that was opened before a
                                  field was added counts the values of that field as dead. */
-    uint64_t reserved[6];   /**< Reserved; zero. */
+    uint64_t parts;       /**< The number of parts that the chunks of a joined dataset are in; 0 if
+                                 it was not joined. In a joined dataset, a payload that several
+                                 records share is live once for each of them. */
+    uint64_t reserved[5]; /**< Reserved; zero. */
 } lx_storage_stats;
 
 /** The sizes of one field. */
@@ -364,7 +367,8 @@ LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *inf
  *                             Nothing was removed.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
- *                             library.
+ *                             library; or the dataset was joined from parts, whose files are not
+ *                             its own.
  * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_ARGUMENT     @p path is NULL.
@@ -408,7 +412,7 @@ LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library; or the dataset is on a network file system (the error names
- *                             the file system).
+ *                             the file system), or was joined from parts.
  * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno. If a sync failed,
  *                             it is unknown whether the dataset will be sealed after a power loss:

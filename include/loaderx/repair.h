@@ -190,7 +190,8 @@ typedef struct lx_repair_result {
  *                             changed it during the call.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library; or the options allow changes, and the dataset is on a
- *                             network file system.
+ *                             network file system, or a value is damaged in a dataset that was
+ *                             joined from parts: lx_dataset_recover() makes one that can change.
  * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields, or no generation
  *                             number is left.
  * @retval LX_ERR_ARGUMENT     @p path is NULL.

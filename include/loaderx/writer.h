@@ -180,7 +180,7 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
  * @retval LX_ERR_CORRUPT      meta.json or LOG is damaged; the error reports where.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library; or the dataset is on a network file system (the error names
- *                             the file system).
+ *                             the file system), or was joined from parts.
  * @retval LX_ERR_LIMIT        The dataset has more than #LX_MAX_FIELDS fields.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.

@@ -7,6 +7,7 @@
  *
  * An open directory always belongs to a dataset; a name relative to it must not be a symbolic link.
  * In a name relative to #LX__CWD, symbolic links are followed, because the user gave that name.
+ * folder.h opens files by paths of several names below a directory.
  */
 #ifndef LX_BASE_FILE_H
 #define LX_BASE_FILE_H

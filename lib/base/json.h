@@ -51,6 +51,13 @@ LX_API lx_status lx__json_get_bool(const json_t *object, const char *key, bool *
 LX_API lx_status lx__json_get(const json_t *object, const char *key, json_type type, json_t **value,
                               lx_error *error);
 
+/** Whether @p value is an integer in [@p least, @p most]. */
+static inline bool lx__json_is_integer_in(const json_t *value, json_int_t least, json_int_t most)
+{
+    return json_is_integer(value) && json_integer_value(value) >= least &&
+           json_integer_value(value) <= most;
+}
+
 /** Formats the object; release the text with lx__free(). @p flags are jansson's flags: without
  * JSON_SORT_KEYS, the keys keep their insertion order. */
 LX_API char *lx__json_text(const json_t *object, size_t flags);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/crc32c.h"
 #include "base/error.h"
 #include "remote/remote-file.h"
 
@@ -55,10 +56,11 @@ void lx__place_unref(lx__place *place)
         return;
     lx__place_check_process(place);
     lx__request_queue_close(place->queue); /* first: its requests use everything else */
-    for (lx__remote_file *file = place->files, *next; file != NULL; file = next) {
-        next = file->next;
-        lx__remote_file_free(file);
-    }
+    for (size_t i = 0; i < LX__PLACE_LISTS; i++)
+        for (lx__remote_file *file = place->files[i], *next; file != NULL; file = next) {
+            next = file->next;
+            lx__remote_file_free(file);
+        }
     lx__page_ring_free(place->ring);
     lx__cache_close(place->cache);
     pthread_mutex_destroy(&place->mutex);
@@ -75,8 +77,9 @@ void lx__place_check_process(lx__place *place)
     lx__page_ring_take_over(place->ring);
     if (place->cache != NULL)
         lx__cache_take_over(place->cache);
-    for (lx__remote_file *file = place->files; file != NULL; file = file->next)
-        lx__remote_file_take_over(file);
+    for (size_t i = 0; i < LX__PLACE_LISTS; i++)
+        for (lx__remote_file *file = place->files[i]; file != NULL; file = file->next)
+            lx__remote_file_take_over(file);
     lx__process_adopt(&place->process);
 }
 
@@ -84,16 +87,17 @@ lx_status lx__place_find_file(lx__place *place, const char *name, lx__remote_fil
                               lx_error *error)
 {
     lx_status status = LX_OK;
+    lx__remote_file **list = &place->files[lx__crc32c(0, name, strlen(name)) % LX__PLACE_LISTS];
     pthread_mutex_lock(&place->mutex);
-    lx__remote_file *found = place->files;
+    lx__remote_file *found = *list;
     while (found != NULL && strcmp(found->name, name) != 0)
         found = found->next;
     if (found == NULL)
         status = lx__remote_file_new(place, name, &found, error);
     if (status == LX_OK && found->number == 0) {
         found->number = ++place->file_count;
-        found->next = place->files;
-        place->files = found;
+        found->next = *list;
+        *list = found;
     }
     pthread_mutex_unlock(&place->mutex);
     *file = found;

@@ -21,6 +21,9 @@
 #include "remote/cache/page-ring.h"
 #include "remote/queue/request-queue.h"
 
+/** The number of lists of files in a place. */
+#define LX__PLACE_LISTS 4096
+
 /** Counts for lx_remote_stats. */
 typedef struct lx__place_counts {
     _Atomic uint64_t cached_bytes, stored_bytes, wait_ns;
@@ -38,8 +41,10 @@ typedef struct lx__place {
     lx__place_counts counts;
     atomic_bool cache_failed; /**< A failure of the cache was logged. */
 
-    pthread_mutex_t mutex;         /**< Guards what follows, and the fetches of all files. */
-    struct lx__remote_file *files; /**< All that were opened; they stay until the place is freed. */
+    pthread_mutex_t mutex; /**< Guards what follows, and the fetches of all files. */
+    /** All that were opened, in lists by a hash of their names: a joined dataset can have tens of
+     * thousands of chunks. They stay until the place is freed. */
+    struct lx__remote_file *files[LX__PLACE_LISTS];
     uint32_t file_count;
 } lx__place;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote-file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -54,7 +55,7 @@ lx_status lx__remote_file_new(lx__place *place, const char *name, lx__remote_fil
     if (made == NULL)
         return lx__fail_memory(error, "a remote file");
     made->place = place;
-    made->is_chunk = strncmp(name, LX__CHUNK_DIRECTORY "/", sizeof LX__CHUNK_DIRECTORY) == 0;
+    made->is_chunk = strchr(name, '/') != NULL; /* only chunks are in folders */
     made->name = lx__strdup(name);
     made->path = lx__path_join(place->url, name);
     pthread_rwlock_init(&made->lock, NULL);
@@ -103,15 +104,32 @@ void lx__remote_file_report_cache(const lx__remote_file *file, const lx_error *w
             file->place->url, text);
 }
 
+/** Writes the name of the cache file of a chunk. The cache has one folder for all chunks, so those
+ * of parts have the names of their folders before their own: "part~a~chunk~0.zr". No name in a path
+ * contains "~". */
+static void name_chunk(const lx__remote_file *file, char name[LX__CHUNK_PATH_SIZE])
+{
+    const char *path = file->name;
+    if (strncmp(path, LX__CHUNK_DIRECTORY "/", sizeof LX__CHUNK_DIRECTORY) == 0 &&
+        strchr(path + sizeof LX__CHUNK_DIRECTORY, '/') == NULL)
+        path += sizeof LX__CHUNK_DIRECTORY;
+    snprintf(name, LX__CHUNK_PATH_SIZE, "%s", path);
+    for (char *slash = name; (slash = strchr(slash, '/')) != NULL;)
+        *slash = '~';
+}
+
 /** Opens the cache file of a file of known length. */
 static void open_cached(lx__remote_file *file)
 {
     lx__place *place = file->place;
     lx__cache_file *cached;
     lx_error why = LX_ERROR_INIT;
-    const char *name = file->is_chunk ? file->name + sizeof LX__CHUNK_DIRECTORY : file->name;
+    char chunk[LX__CHUNK_PATH_SIZE];
+    const char *name = file->is_chunk ? chunk : file->name;
     if (place->cache == NULL)
         return;
+    if (file->is_chunk)
+        name_chunk(file, chunk);
     if (lx__cache_open_file(place->cache, file->is_chunk ? LX__CHUNK_DIRECTORY : place->tables,
                             name, atomic_load(&file->size), &cached, &why) == LX_OK)
         atomic_store(&file->cached, cached);

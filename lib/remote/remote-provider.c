@@ -26,12 +26,12 @@ static lx_status new_provider(lx__place *place, lx__remote_file *file, bool is_c
                               lx__provider **made, lx_error *error);
 
 /** Whether all of a file is fetched when it is opened. Tables and chunks are not: their lengths are
- * in other files. */
-static bool is_fetched_at_once(const provider *directory, const char *name)
+ * in other files. Only chunks are in folders. */
+static bool is_fetched_at_once(const char *path)
 {
     char stem[LX__NAME_SIZE];
     uint64_t generation;
-    return !directory->is_chunks && !lx__name_split_table(name, stem, &generation);
+    return strchr(path, '/') == NULL && !lx__name_split_table(path, stem, &generation);
 }
 
 static lx_status open_file(lx__provider *directory, const char *name, lx__provider **file,
@@ -49,7 +49,7 @@ static lx_status open_file(lx__provider *directory, const char *name, lx__provid
     if (length < 0 || (size_t)length >= sizeof path)
         return lx_fail(error, LX_ERR_NOT_FOUND, "file not found: its name is too long");
     lx_status status = lx__place_find_file(self->place, path, &found, error);
-    if (status == LX_OK && is_fetched_at_once(self, name)) {
+    if (status == LX_OK && is_fetched_at_once(path)) {
         status = lx__remote_file_get_size(found, &size, error);
         if (status == LX_OK)
             lx__remote_file_will_need(found, 0, size);

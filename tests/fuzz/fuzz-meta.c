@@ -49,6 +49,19 @@ static void write_again(const lx__meta *meta)
     free(text);
 }
 
+/** No chunk of a joined dataset may be outside its directory. */
+static void look_at_paths(const lx__meta *meta)
+{
+    char path[LX__CHUNK_PATH_SIZE];
+    for (size_t i = 0; i < meta->run_count; i++) {
+        const lx__chunk_run *run = &meta->runs[i];
+        lx__meta_get_chunk_path(meta, run->first + (run->count - 1), path);
+        if (path[0] == '/' || path[0] == '.' || strstr(path, "/.") != NULL ||
+            strstr(path, "//") != NULL || strstr(path, "/chunk/") == NULL)
+            fuzz_fail("a chunk is at '%s'", path);
+    }
+}
+
 static void try_meta(const char *text, size_t size)
 {
     lx__meta meta = {0};
@@ -63,6 +76,7 @@ static void try_meta(const char *text, size_t size)
     if (status != LX_OK)
         return;
     write_again(&meta);
+    look_at_paths(&meta);
     lx__meta_free(&meta);
 }
 

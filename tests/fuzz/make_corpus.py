@@ -58,6 +58,15 @@ def meta():
             'deeper': {'a': [[[[[[[[[[[[[[[{}]]]]]]]]]]]]]]]},
             'numbers': {'length': 2 ** 63 - 1, 'b': -2 ** 63}}.items():
         put('meta', name, json.dumps({**good, **change}).encode())
+    joined = json.loads(GOLDENS['joined/meta.json'])
+    for name, parts in {
+            'part-outside': [{'path': '../x', 'chunks': [[0, 0, 1]]}],
+            'part-last': [{'path': 'a/b', 'chunks': [[0, 0, 2 ** 32 - 1]]}],
+            'part-beyond': [{'path': 'a', 'chunks': [[1, 0, 2 ** 32 - 1]]}],
+            'part-twice': [{'path': 'a', 'chunks': [[5, 0, 2], [6, 2, 1]]}],
+            'part-order': [{'path': 'b', 'chunks': [[0, 0, 1]]},
+                           {'path': 'a', 'chunks': [[1, 0, 1]]}]}.items():
+        put('meta', name, json.dumps({**joined, 'parts': parts}).encode())
     text = json.dumps(good)
     for name, change in {
             'twice': text[:-1] + ', "length": 0}', 'bom': '\ufeff' + text, 'after': text + '{}',

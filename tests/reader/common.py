@@ -47,6 +47,7 @@ def golden(name, folder, to=None):
     target = folder / (to or name)
     (target / "chunk").mkdir(parents=True)
     for path, data in golden_files(name).items():
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
         (target / path).write_bytes(data)
     return target
 

@@ -73,6 +73,8 @@ class Composer:
         The number of payloads of each chunk, by id.
     tables : dict
         The rows of each field, by id: entry and check, 24 bytes.
+    places : dict
+        Path of the part and number there, by id, of the chunks that are in parts.
     extra : dict
         Bytes of other files, by their paths.
     """
@@ -91,6 +93,7 @@ class Composer:
         self.chunks = {}
         self.payloads = {}
         self.tables = {number: [] for number in self.by_id}
+        self.places = {}
         self.extra = {}
 
     def _uuid(self):
@@ -155,6 +158,24 @@ class Composer:
         self.meta.update(sealed=True, length=length, tables={
             name: {"bytes": len(data), "crc": crc32c(data)} for name, data in self._tables()})
 
+    def join(self, places):
+        """Put chunks into parts: their places are paths and numbers there, by id."""
+        self.places = places
+        parts = {}
+        for chunk, (path, number) in sorted(places.items(), key=lambda one: one[1]):
+            runs = parts.setdefault(path, [])
+            if runs and [chunk, number] == [runs[-1][0] + runs[-1][2], runs[-1][1] + runs[-1][2]]:
+                runs[-1][2] += 1
+            else:
+                runs.append([chunk, number, 1])
+        self.meta["features"]["must"].append("parts")
+        self.meta["parts"] = [{"path": path, "chunks": runs} for path, runs in parts.items()]
+
+    def _chunk_path(self, chunk):
+        if chunk in self.places:
+            return "{}/chunk/{}.zr".format(*self.places[chunk])
+        return f"chunk/{chunk}.zr"
+
     def _tables(self):
         for number, rows in self.tables.items():
             for kind, part in (("offset", slice(16)), ("check", slice(16, 24))):
@@ -165,7 +186,7 @@ class Composer:
         """Return the bytes of all files, by their paths."""
         files = {"meta.json": stamped(json.dumps(self.meta, indent=1).encode() + b"\n"),
                  log_name(self.generation): bytes(self.log), **dict(self._tables())}
-        files.update((f"chunk/{chunk}.zr", bytes(data)) for chunk, data in self.chunks.items())
+        files.update((self._chunk_path(chunk), bytes(data)) for chunk, data in self.chunks.items())
         for path, data in self.extra.items():
             files[path] = files.get(path, b"") + data
         return files
@@ -175,6 +196,7 @@ class Composer:
         path = pathlib.Path(path)
         (path / "chunk").mkdir(parents=True)
         for name, data in self.files().items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
             (path / name).write_bytes(data)
 
     def text(self, records):

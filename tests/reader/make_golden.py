@@ -312,11 +312,31 @@ def streams():
     return new, [{"x": text} for text in texts]
 
 
+def joined():
+    """Chunks in parts, one of which was itself joined, and one in the dataset's own folder. Two
+    parts had a shared payload."""
+    new = Composer([field(0, "x"), field(1, "z", compress="flate"), field(2, "n", "int16", ())])
+    text, other = value(7, 40), value(8, 40)
+    x, z = [], []
+    for chunk, what in ((0, text), (4, other)):
+        words = new.stored(0, len(x), what, chunk)
+        x += [words, *(moved(words, len(x), len(x) + k) for k in (1, 2))]
+    for k, chunk in enumerate((1, 2, 3, 4, 5, 9)):
+        z.append(new.stored(1, k, value(k, 30), chunk))
+    new.tables = {0: x, 1: z, 2: [new.entry(2, k, value(k, 2)) for k in range(6)]}
+    new.frame(6, 6, sorted(new.chunks))
+    new.seal(6)
+    new.join({0: ("part/a", 0), 1: ("part/a", 1), 2: ("part/a", 5), 3: ("part/b/part/x", 0),
+              4: ("part/b/part/x", 1), 5: ("part/b/part/y", 4294967294)})
+    return new, [{"x": text if k < 3 else other, "z": value(k, 30), "n": value(k, 2)}
+                 for k in range(6)]
+
+
 COMPOSED = {"replayed": replayed, "overrides": overrides, "moved": moved_rows,
             "generations": generations, "short-values": short_values, "schema": schema,
             "newer-minor": newer_minor, "zstd": zstd, "sealed-again": sealed_again,
             "boots": boots, "torn": torn, "streams": streams, "zstd-frames": zstd_frames,
-            "ragged": ragged, "shared": shared}
+            "ragged": ragged, "shared": shared, "joined": joined}
 FAMILIES = {"written": WRITTEN, "changed": CHANGED, "composed": tuple(COMPOSED)}
 
 

@@ -64,7 +64,8 @@ def test_composing_gives_the_golden(name, folder):
     assert new.files() == golden_files(name)
 
 
-@pytest.mark.parametrize("name", ["sealed", "sealed-empty", "sealed-again", "sealed-changed"])
+@pytest.mark.parametrize("name", ["sealed", "sealed-empty", "sealed-again", "sealed-changed",
+                                  "joined"])
 def test_sealed_golden_without_its_log(name, folder):
     path = golden(name, folder)
     next(path.glob("LOG*")).unlink()

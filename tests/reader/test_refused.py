@@ -7,11 +7,13 @@ Each case is one error in a valid dataset.
 import json
 import os
 import re
+import shutil
 import socket
 import struct
 
 import pytest
 
+import make_golden
 from common import folder, golden, library, plain_text  # noqa: F401
 from compose import SNAPSHOT, BOOT, SYNCED, Composer, edit_meta, field
 from make_golden import (DICTIONARY, DICTIONARY_FRAME, DICTIONARY_TEXT, PLAIN_TEXT,
@@ -232,6 +234,72 @@ def test_accepts_the_largest_size_and_depth(folder):
     new.write(folder / "d")
     edit_meta(folder / "d", lambda text: text + b" " * ((16 << 20) - len(text)))
     assert plain_text(folder / "d").startswith("length 1\n")
+
+
+PART = {"path": "part/a", "chunks": [[0, 0, 2], [2, 5, 1]]}
+WRONG_PARTS = [
+    [], {}, None, [PART, 7], [{"path": "part/a"}], [{"chunks": [[0, 0, 1]]}],
+    *([{**PART, "path": path}] for path in (
+        "", "/", "/etc", "..", ".", "part/..", "part/../x", "part//x", "part/a/", ".a", "a b",
+        "https://host/x", "a" * 65, "/".join("abcdefghi"), "/".join("x" * 50 for _ in range(4)),
+        "part/a\n", 7, None)),
+    *([{**PART, "chunks": runs}] for runs in (
+        [], {}, [7], [[]], [[0, 0]], [[0, 0, 1, 1]], [[0, 0, 0]], [[-1, 0, 1]], [[0, -1, 1]],
+        [[0, 0, 1.0]], [[U32, 0, 1]], [[0, U32, 1]], [[U32 - 1, 0, 2]], [[0, U32 - 1, 2]],
+        [[0, 0, U32 + 1]], [[0, 5, 1], [1, 0, 1]], [[0, 0, 2], [2, 1, 1]], [[0, 0, 2], [1, 5, 1]])),
+    [PART, PART], [PART, {"path": "part/b", "chunks": [[2, 0, 1]]}],
+    [{**PART, "path": "part/b"}, {"path": "part/a", "chunks": [[7, 0, 1]]}],
+]
+
+
+def joined_with(**changes):
+    """Return the golden of a joined dataset with other keys in meta.json; None removes one."""
+    new = make_golden.joined()[0]
+    new.meta.update(changes)
+    return new
+
+
+@pytest.mark.parametrize("parts", WRONG_PARTS, ids=lambda parts: str(parts)[:60])
+def test_rejects_parts_that_break_a_rule(folder, library, parts):
+    refused(folder, joined_with(parts=parts), Corrupt, library, "LX_ERR_CORRUPT")
+
+
+@pytest.mark.parametrize("changes", [
+    {"features": {"must": [], "may": []}}, {"features": {"must": ["ragged"], "may": ["parts"]}},
+    {"sealed": False}], ids=str)
+def test_parts_need_the_feature_and_a_sealed_dataset(folder, library, changes):
+    refused(folder, joined_with(**changes), Corrupt, library, "LX_ERR_CORRUPT")
+
+
+def test_the_feature_needs_parts(folder, library):
+    new = small()
+    new.seal(1)
+    new.meta["features"]["must"].append("parts")
+    refused(folder, new, Corrupt, library, "LX_ERR_CORRUPT")
+
+
+@pytest.mark.parametrize("harm", ["absent", "link to a part", "link", "file", "short", "long"])
+def test_rejects_a_part_that_is_damaged(folder, library, harm):
+    path = golden("joined", folder)
+    part, chunk = path / "part" / "b", path / "part" / "b" / "part" / "x" / "chunk" / "1.zr"
+    if harm == "absent":
+        shutil.rmtree(part)
+    elif harm == "link to a part":
+        part.rename(path / "part" / "moved")
+        part.symlink_to("moved")
+    elif harm == "link":
+        chunk.rename(chunk.parent / "moved")
+        chunk.symlink_to("moved")
+    elif harm == "file":
+        shutil.rmtree(part)
+        part.write_bytes(b"")
+    else:
+        chunk.write_bytes(chunk.read_bytes()[:-1] if harm == "short" else bytes(71))
+    with pytest.raises(Corrupt):
+        plain_text(path)
+    assert library.read(path)[0] == "LX_ERR_CORRUPT"
+    with Dataset(path) as dataset:
+        assert dataset.verify()
 
 
 def frame_case(**options):

@@ -13,6 +13,7 @@ and raises `Corrupt` rather than return a wrong byte.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import sys
@@ -22,7 +23,7 @@ from zrbase import (Absent, Corrupt, File, OutOfRange, U32, Unsupported, ZrError
                     lock_generation, open_folder, present_boot)
 from zrlog import Log, State, log_name
 from zrmeta import BYTES_MAX, Meta
-from zrvalue import NOTHING, Entry, check_content, chunk_name
+from zrvalue import NOTHING, Entry, check_content
 from zrzstd import decompress, is_dictionary
 
 FLATE_FACTOR = 1032
@@ -92,7 +93,7 @@ class Dataset:
     def __init__(self, path, durable=False, boot=(), log=True):
         self.path = path
         self._files = {}
-        self._chunk_folder = self._lock = self._meta_file = None
+        self._lock = self._meta_file = None
         try:
             self._folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -118,9 +119,6 @@ class Dataset:
         for file in self._files.values():
             file.close()
         self._files = {}
-        if self._chunk_folder is not None:
-            os.close(self._chunk_folder)
-        self._chunk_folder = None
 
     def __enter__(self):
         return self
@@ -216,12 +214,20 @@ class Dataset:
             later = re.fullmatch(stem + r"\.offset\.([1-9][0-9]{0,9})", name)
             if later:
                 state.table_generation = int(later.group(1))
-        self._open_chunk_folder()
-        for name in os.listdir(self._chunk_folder):
-            chunk = re.fullmatch(r"(0|[1-9][0-9]{0,9})\.zr", name)
-            if chunk and int(chunk.group(1)) < U32:
-                size = os.stat(name, dir_fd=self._chunk_folder, follow_symlinks=False).st_size
-                state.chunks[int(chunk.group(1))] = (None, size)
+        if not self.meta.runs or os.path.lexists(f"{self.path}/chunk"):
+            self._find_chunks(0, 0, U32, "chunk/")
+        for first, there, count, part in self.meta.runs:
+            self._find_chunks(first, there, count, f"{part}/chunk/")
+
+    def _find_chunks(self, first, there, count, path):
+        """Add the chunks whose files `there`, there + 1, .. are in a folder."""
+        with self._open_folder(path) as folder:
+            for name in os.listdir(folder):
+                file = re.fullmatch(r"(0|[1-9][0-9]{0,9})\.zr", name)
+                chunk = first + int(file.group(1)) - there if file else -1
+                if first <= chunk < first + count and self.meta.chunk_path(chunk) == path + name:
+                    size = os.stat(name, dir_fd=folder, follow_symlinks=False).st_size
+                    self.state.chunks[chunk] = (None, size)
 
     def _check_sealed(self, log):
         if log:
@@ -259,17 +265,25 @@ class Dataset:
         for name, field, width in self._tables():
             self._file(self._folder, name, name, width * self.state.rows, field.name)
 
-    def _open_chunk_folder(self):
-        if self._chunk_folder is None:
-            try:
-                self._chunk_folder = open_folder(self._folder, "chunk", "chunk")
-            except FileNotFoundError as error:
-                raise Corrupt("the directory of the chunks is absent", file="chunk") from error
+    @contextlib.contextmanager
+    def _open_folder(self, path):
+        """Open the folder of a file of the dataset, one folder after the other: section 3.6."""
+        folder = os.dup(self._folder)
+        try:
+            for name in path.split("/")[:-1]:
+                below = open_folder(folder, name, path)
+                os.close(folder)
+                folder = below
+            yield folder
+        except FileNotFoundError as error:
+            raise Corrupt("a folder is absent", file=path) from error
+        finally:
+            os.close(folder)
 
     def _chunk(self, chunk):
-        self._open_chunk_folder()
-        return self._file(self._chunk_folder, f"{chunk}.zr", chunk_name(chunk),
-                          self.state.chunks[chunk][1])
+        path = self.meta.chunk_path(chunk)
+        with self._open_folder(path) as folder:
+            return self._file(folder, path.rpartition("/")[2], path, self.state.chunks[chunk][1])
 
     def _file(self, folder, name, path, need, field=None):
         """Open a table or a chunk, once, that must have `need` bytes."""
@@ -340,7 +354,8 @@ class Dataset:
         words, path, at = self._words(field, index)
         if words == NOTHING:
             return None
-        entry = Entry(field, index, words, path, at)
+        chunk = int.from_bytes(words[:4], "little")
+        entry = Entry(field, index, words, path, at, self.meta.chunk_path(chunk))
         entry.check(self.state.chunks)
         stored = entry.stored(self.meta.uuid, lambda chunk, *place: self._chunk(chunk).read(*place))
         if entry.physical == entry.logical:

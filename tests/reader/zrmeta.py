@@ -22,7 +22,9 @@ ITEM_BYTES = {
     **{f"datetime64[{unit}]": 8 for unit in ("D", "s", "ms", "us", "ns")},
 }
 BYTE_STRINGS = ("bytes", "str", "json", "image")
-FEATURES = ("ragged",)
+FEATURES = ("ragged", "parts")
+PART = re.compile(r"(?=.{1,200}\Z)[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}"
+                  r"(/[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}){0,7}")
 CODECS = ("raw", "flate", "zstd")
 LEVELS = {"flate": 9, "zstd": 22}
 DICTIONARY_MAX = 1 << 24
@@ -253,10 +255,55 @@ class Meta:
         for what in ("id", "name", "stem"):
             if len({getattr(field, what) for field in self.fields}) != len(self.fields):
                 raise damaged(f"two fields have one {what}")
+        self._read_parts(source)
         self.tables = None
         if self.sealed:
             tables = _get(source, "tables", dict, "")
             self.tables = {name: self._table(tables, name) for name in tables}
+
+    def _read_parts(self, source):
+        """Read where the chunks are that are in parts: section 4.10."""
+        self.runs = []
+        if ("parts" in source) != ("parts" in self.features):
+            raise damaged("only one of parts and features.must says that there are parts")
+        if "parts" not in source:
+            return
+        if not self.sealed:
+            raise damaged("there are parts, but the dataset is not sealed")
+        before = ""
+        for part in _get(source, "parts", list, ""):
+            path = _get(_typed(part, dict, "parts[]"), "path", str, "parts[].")
+            if not PART.fullmatch(path) or path <= before:
+                raise damaged(f"parts[].path {path!r} has a wrong form, or does not ascend")
+            before = path
+            self._read_runs(path, _get(part, "chunks", list, "parts[]."))
+        if not self.runs:
+            raise damaged("parts is empty")
+        self.runs.sort()
+        for one, next_one in zip(self.runs, self.runs[1:]):
+            if one[0] + one[2] > next_one[0]:
+                raise damaged(f"chunk {next_one[0]} is in two parts")
+
+    def _read_runs(self, path, runs):
+        least = 0
+        for run in runs:
+            if len(_typed(run, list, "parts[].chunks[]")) != 3:
+                raise damaged("an element of parts[].chunks has not three numbers")
+            first, there, count = (_ranged(number, low, U32 - 1 + low, "parts[].chunks[]")
+                                   for number, low in zip(run, (0, 0, 1)))
+            if first + count > U32 or there + count > U32 or there < least:
+                raise damaged(f"parts[].chunks has {run}, beyond the last id or not ascending")
+            least = there + count
+            self.runs.append((first, there, count, path))
+        if not runs:
+            raise damaged(f"part {path} has no chunks")
+
+    def chunk_path(self, chunk):
+        """Return the path of a chunk within the dataset: section 7.1."""
+        for first, there, count, path in self.runs:
+            if first <= chunk < first + count:
+                return f"{path}/chunk/{there + chunk - first}.zr"
+        return f"chunk/{chunk}.zr"
 
     @staticmethod
     def _check_version(source):

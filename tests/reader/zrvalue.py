@@ -12,11 +12,6 @@ ENTRY = struct.Struct("<IIQII")
 NOTHING = bytes(24)
 
 
-def chunk_name(chunk):
-    """Return the path of a chunk within the dataset."""
-    return f"chunk/{chunk}.zr"
-
-
 def check_content(dtype, value):
     """Raise ValueError unless the dtype allows the value: section 4.4."""
     if dtype == "str":
@@ -51,6 +46,8 @@ class Entry:
         The file that contains them, for errors, and
     at : int, optional
         their offset in it.
+    payload_path : str, optional
+        The file of the payload, for errors.
 
     Attributes
     ----------
@@ -60,10 +57,11 @@ class Entry:
         Whether the value is empty or inline.
     """
 
-    def __init__(self, field, index, words, path=None, at=None):
+    def __init__(self, field, index, words, path=None, at=None, payload_path=None):
         self.field = field
         self.index = index
         self._place = (path, at)
+        self._payload_path = payload_path
         self.chunk, self.physical, self.offset, self.logical, self.crc = ENTRY.unpack(words)
         self.inline = self.chunk == U32
 
@@ -71,7 +69,7 @@ class Entry:
         """Return the error of this value, at its words or at its payload."""
         path, at = self._place
         if payload and not self.inline:
-            path, at = chunk_name(self.chunk), self.offset
+            path, at = self._payload_path, self.offset
         return Corrupt(what, file=path, field=self.field.name, record=self.index, offset=at)
 
     def check(self, chunks):

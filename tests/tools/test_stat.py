@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """loaderx stat: the report as text and as JSON."""
 
+import os
+import pathlib
 import re
 import subprocess
+import tarfile
 
 import numpy as np
 import pytest
@@ -10,6 +13,8 @@ import pytest
 from arrays import values, write_idx
 from conftest import BUILD
 from test_pack import IMAGES, png
+
+SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 
 def test_json(loaderx, images):
@@ -34,7 +39,7 @@ def test_json(loaderx, images):
                         'chunk_records', 'chunk_limit', 'payloads', 'live_payloads',
                         'chunk_bytes', 'live_bytes', 'dead_bytes', 'live_ratio', 'utilisation',
                         'inline', 'inline_bytes',
-                        'table_bytes', 'log_bytes', 'log_entries', 'chunks',
+                        'table_bytes', 'log_bytes', 'log_entries', 'parts', 'chunks',
                         'access', 'network', 'card'}
 
 
@@ -157,3 +162,24 @@ def test_bad_images_are_counted(loaderx, folder):
                                'width': None, 'height': None}
     line = '\nimages       image: 0 in a sample of 2 of 2 records\n'
     assert line in loaderx.text('stat', 'typed')
+
+
+def test_joined(loaderx, folder):
+    """A dataset whose chunks are in parts says so, can be copied, and cannot be changed."""
+    with tarfile.open(SOURCE / 'tests/data/zrecord/composed.tar') as tar:
+        tar.extractall(folder, [one for one in tar if one.name.startswith('joined/')])
+    assert loaderx.text('stat', 'joined').startswith(
+        'joined: 6 records of 3 fields, sealed, joined from 3 parts\n')
+    assert loaderx.json('stat', 'joined')['parts'] == 3
+    loaderx.text('verify', 'joined')
+    loaderx.text('pull', (folder / 'joined').as_uri(), 'pulled')
+    loaderx.text('backup', 'joined', 'backup')
+    loaderx.text('copy', 'joined', 'whole')
+    digest = loaderx.text('digest', 'joined').split()[0]
+    for copy in ('pulled', 'backup', 'whole'):
+        assert loaderx.text('digest', copy).split()[0] == digest
+        assert (folder / copy / 'part/a/chunk/5.zr').exists() == (copy != 'whole')
+    assert 'already sealed' in loaderx.text('seal', 'joined')
+    for command in ('unseal', 'rebalance', 'checkpoint'):
+        assert 'joined from parts' in loaderx.fails(1, command, 'joined')
+    assert 'joined from parts' in loaderx.fails(1, 'card', 'joined', '--set', 'license=MIT')

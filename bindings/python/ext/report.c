@@ -108,7 +108,8 @@ static PyObject *chunks_stat(lxpy_reading *self)
 static PyObject *totals_stat(const lx_storage_stats *t, const lx_field_stats *sum)
 {
     return Py_BuildValue(
-        "{s:K, s:K, s:N, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:K}",
+        "{s:K, s:K, s:N, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:K, "
+        "s:K}",
         "length", NUMBER(t->length), "bytes", NUMBER(sum->logical_bytes), "ratio",
         ratio(sum->logical_bytes, t->live_bytes), "inline", NUMBER(sum->inlined), "inline_bytes",
         NUMBER(sum->inline_bytes), "chunk_records", NUMBER(t->chunk_records), "chunk_limit",
@@ -116,7 +117,7 @@ static PyObject *totals_stat(const lx_storage_stats *t, const lx_field_stats *su
         NUMBER(t->live_payloads), "chunk_bytes", NUMBER(t->chunk_bytes), "live_bytes",
         NUMBER(t->live_bytes), "dead_bytes", NUMBER(t->dead_bytes), "live_ratio", t->live_ratio,
         "utilisation", t->utilisation, "table_bytes", NUMBER(t->table_bytes), "log_bytes",
-        NUMBER(t->log_bytes), "log_entries", NUMBER(t->log_entries));
+        NUMBER(t->log_bytes), "log_entries", NUMBER(t->log_entries), "parts", NUMBER(t->parts));
 }
 
 /** Adds the access mode and, if there is one, the name of the network file system. Returns -1 with

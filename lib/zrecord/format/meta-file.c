@@ -25,20 +25,15 @@
 
 /* ---- reading */
 
-static bool is_integer_in(const json_t *value, json_int_t least, json_int_t most)
-{
-    return json_is_integer(value) && json_integer_value(value) >= least &&
-           json_integer_value(value) <= most;
-}
-
 static lx_status read_version(const json_t *document, lx_error *error)
 {
     json_t *format;
     lx_status status = lx__json_get(document, "format", JSON_ARRAY, &format, error);
     if (status != LX_OK)
         return status;
-    if (json_array_size(format) != 2 || !is_integer_in(json_array_get(format, 0), 0, UINT32_MAX) ||
-        !is_integer_in(json_array_get(format, 1), 0, UINT32_MAX))
+    if (json_array_size(format) != 2 ||
+        !lx__json_is_integer_in(json_array_get(format, 0), 0, UINT32_MAX) ||
+        !lx__json_is_integer_in(json_array_get(format, 1), 0, UINT32_MAX))
         return lx_fail(error, LX_ERR_CORRUPT, "\"format\" must be a list of two 32-bit integers");
     json_int_t major = json_integer_value(json_array_get(format, 0));
     if (major != LX__FORMAT_MAJOR)
@@ -72,7 +67,7 @@ static lx_status read_features(const json_t *document, lx_error *error)
         return status;
     for (size_t i = 0; i < json_array_size(must); i++) {
         const char *name = json_string_value(json_array_get(must, i));
-        if (strcmp(name, LX__FEATURE_RAGGED) != 0)
+        if (strcmp(name, LX__FEATURE_RAGGED) != 0 && strcmp(name, LX__FEATURE_PARTS) != 0)
             return lx_fail(error, LX_ERR_UNSUPPORTED,
                            "the dataset requires the feature '%.64s', which this library lacks: "
                            "use a newer version of the library",
@@ -272,8 +267,7 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
  * that it is damaged. */
 static lx_status check_ragged(const lx__meta *meta, lx_error *error)
 {
-    const json_t *must = json_object_get(json_object_get(meta->document, "features"), "must");
-    if (json_array_size(must) != 0 || !lx__schema_has_ragged(meta->schema))
+    if (lx__meta_requires(meta, LX__FEATURE_RAGGED) || !lx__schema_has_ragged(meta->schema))
         return LX_OK;
     return lx_fail(error, LX_ERR_CORRUPT,
                    "\"features\" must contain \"" LX__FEATURE_RAGGED
@@ -287,9 +281,9 @@ static lx_status check_unfull(const json_t *unfull, lx_error *error)
     for (size_t i = 0; i < json_array_size(unfull); i++) {
         const json_t *item = json_array_get(unfull, i);
         if (json_array_size(item) != 3 ||
-            !is_integer_in(json_array_get(item, 0), least, UINT32_MAX) ||
-            !is_integer_in(json_array_get(item, 1), 0, INT64_MAX) ||
-            !is_integer_in(json_array_get(item, 2), 0, UINT32_MAX))
+            !lx__json_is_integer_in(json_array_get(item, 0), least, UINT32_MAX) ||
+            !lx__json_is_integer_in(json_array_get(item, 1), 0, INT64_MAX) ||
+            !lx__json_is_integer_in(json_array_get(item, 2), 0, UINT32_MAX))
             return lx_fail(error, LX_ERR_CORRUPT,
                            "\"unfull\" must be a list of [id, bytes, records] in ascending order "
                            "of id");
@@ -313,6 +307,24 @@ static lx_status read_chunks(lx__meta *meta, lx_error *error)
     if (status == LX_OK)
         status = lx__json_get(chunks, "unfull", JSON_ARRAY, &unfull, error);
     return status == LX_OK ? check_unfull(unfull, error) : status;
+}
+
+/** Reads which chunks are in parts. A dataset with such chunks says so, because older readers would
+ * otherwise report that the chunks are missing, and never changes. */
+static lx_status read_parts(lx__meta *meta, lx_error *error)
+{
+    bool joined = lx__meta_requires(meta, LX__FEATURE_PARTS);
+    json_t *parts;
+    if (joined != (json_object_get(meta->document, LX__KEY_PARTS) != NULL))
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       joined ? "\"parts\" is missing, although \"features\" contains it"
+                              : "\"features\" must contain \"parts\" because chunks are in parts");
+    if (!joined)
+        return LX_OK;
+    if (!meta->sealed)
+        return lx_fail(error, LX_ERR_CORRUPT, "a dataset with \"parts\" must be sealed");
+    lx_status status = lx__json_get(meta->document, LX__KEY_PARTS, JSON_ARRAY, &parts, error);
+    return status == LX_OK ? lx__parts_read(parts, &meta->runs, &meta->run_count, error) : status;
 }
 
 /** Checks the optional card. */
@@ -352,6 +364,8 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
         status = read_fields(meta, error);
     if (status == LX_OK)
         status = check_ragged(meta, error);
+    if (status == LX_OK)
+        status = read_parts(meta, error);
     if (status == LX_OK)
         status = check_card(meta, error);
     if (status == LX_OK)

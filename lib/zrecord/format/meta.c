@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/format/meta.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,14 +69,35 @@ static json_t *chunks_document(uint64_t num, uint64_t size, uint64_t limit, json
                      "limit", (json_int_t)limit, "unfull", unfull);
 }
 
-/** Adds a feature to those that a reader of the dataset must know, unless it is there. */
-static int require_feature(json_t *document, const char *name)
+/** Returns the features that a reader of the dataset must know. */
+static json_t *features_of(const json_t *document)
 {
-    json_t *must = json_object_get(json_object_get(document, "features"), "must");
+    return json_object_get(json_object_get(document, "features"), "must");
+}
+
+static bool has_feature(const json_t *document, const char *name)
+{
+    const json_t *must = features_of(document);
     for (size_t i = 0; i < json_array_size(must); i++)
         if (strcmp(json_string_value(json_array_get(must, i)), name) == 0)
-            return 0;
-    return json_array_append_new(must, json_string(name));
+            return true;
+    return false;
+}
+
+/** Adds a feature unless it is there. */
+static int require_feature(json_t *document, const char *name)
+{
+    return has_feature(document, name)
+               ? 0
+               : json_array_append_new(features_of(document), json_string(name));
+}
+
+static void drop_feature(json_t *document, const char *name)
+{
+    json_t *must = features_of(document);
+    for (size_t i = json_array_size(must); i-- != 0;)
+        if (strcmp(json_string_value(json_array_get(must, i)), name) == 0)
+            (void)json_array_remove(must, i);
 }
 
 static json_t *new_document(const lx__meta *meta)
@@ -188,6 +210,24 @@ lx_status lx__meta_unseal(lx__meta *meta, lx_error *error)
     (void)json_object_del(meta->document, "tables");
     meta->sealed = false;
     return have_set(json_object_set_new(meta->document, "sealed", json_false()), error);
+}
+
+lx_status lx__meta_set_parts(lx__meta *meta, const lx__chunk_run *runs, size_t count,
+                             lx_error *error)
+{
+    lx__free(meta->runs);
+    meta->runs = NULL;
+    meta->run_count = 0;
+    if (count == 0) {
+        drop_feature(meta->document, LX__FEATURE_PARTS);
+        (void)json_object_del(meta->document, LX__KEY_PARTS);
+        return LX_OK;
+    }
+    json_t *parts = lx__parts_document(runs, count);
+    lx_status status = have_set(json_object_set_new(meta->document, LX__KEY_PARTS, parts) |
+                                    require_feature(meta->document, LX__FEATURE_PARTS),
+                                error);
+    return status == LX_OK ? lx__parts_read(parts, &meta->runs, &meta->run_count, error) : status;
 }
 
 uint64_t lx__meta_get_next_field(const lx__meta *meta)
@@ -319,6 +359,34 @@ lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_s
     return status;
 }
 
+bool lx__meta_requires(const lx__meta *meta, const char *name)
+{
+    return has_feature(meta->document, name);
+}
+
+lx_status lx__meta_check_whole(const lx__meta *meta, lx_error *error)
+{
+    return meta->run_count == 0
+               ? LX_OK
+               : lx_fail(error, LX_ERR_UNSUPPORTED,
+                         "the dataset cannot be changed, because it was joined from parts: copy "
+                         "it, for example with 'loaderx copy', and change the copy");
+}
+
+size_t lx__meta_count_parts(const lx__meta *meta)
+{
+    return json_array_size(json_object_get(meta->document, LX__KEY_PARTS));
+}
+
+void lx__meta_get_chunk_path(const lx__meta *meta, uint32_t id, char path[LX__CHUNK_PATH_SIZE])
+{
+    char name[LX__NAME_SIZE];
+    const lx__chunk_run *run = lx__parts_find(meta->runs, meta->run_count, id);
+    lx__chunk_name(run != NULL ? run->first_there + (id - run->first) : id, name);
+    snprintf(path, LX__CHUNK_PATH_SIZE, "%s%s" LX__CHUNK_DIRECTORY "/%s",
+             run != NULL ? run->part : "", run != NULL ? "/" : "", name);
+}
+
 uint64_t lx__meta_count_table_bytes(const lx__meta *meta)
 {
     const char *name;
@@ -337,5 +405,6 @@ void lx__meta_free(lx__meta *meta)
 {
     json_decref(meta->document);
     lx_schema_free(meta->schema);
+    lx__free(meta->runs);
     *meta = (lx__meta){0};
 }

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "zrecord/format/names.h"
+#include "zrecord/format/parts.h"
 #include "zrecord/format/schema.h"
 
 #define LX__FORMAT_MAJOR 1
@@ -32,6 +33,8 @@ typedef struct lx__meta {
     uint64_t chunk_limit;   /**< Number of bytes at which a chunk is full. */
     uint64_t changes;       /**< Like lx__field.changes, for the dataset; LX_NONE if unknown. */
     bool sealed;
+    lx__chunk_run *runs; /**< The chunks in parts, ascending by first; only if @ref sealed. */
+    size_t run_count;
 } lx__meta;
 
 /** The number of records and bytes in a chunk. */
@@ -80,6 +83,29 @@ lx_status lx__meta_seal(lx__meta *meta, const lx__table_seal *tables, size_t tab
 
 /** Marks the dataset as not sealed. */
 lx_status lx__meta_unseal(lx__meta *meta, lx_error *error);
+
+/** Whether the dataset requires that readers know the feature @p name. */
+bool lx__meta_requires(const lx__meta *meta, const char *name);
+
+/**
+ * Says which chunks are in parts. Copies @p runs, which may be in any order. Sets the feature that
+ * they require or, if there are none, removes it. No other meta may share the former runs.
+ *
+ * @retval LX_ERR_CORRUPT  A path is invalid, or a chunk or a file is there twice.
+ */
+lx_status lx__meta_set_parts(lx__meta *meta, const lx__chunk_run *runs, size_t count,
+                             lx_error *error);
+
+/** Fails with #LX_ERR_UNSUPPORTED if the dataset was joined from parts: nothing in it can change,
+ * because its chunks also belong to its parts. */
+lx_status lx__meta_check_whole(const lx__meta *meta, lx_error *error);
+
+/** Returns how many parts the chunks of the dataset are in; 0 if it was not joined. */
+size_t lx__meta_count_parts(const lx__meta *meta);
+
+/** Writes the path of the chunk @p id, relative to the dataset: "chunk/3.zr", or
+ * "part/a/chunk/0.zr". */
+void lx__meta_get_chunk_path(const lx__meta *meta, uint32_t id, char path[LX__CHUNK_PATH_SIZE]);
 
 /** Returns the id that the next new field will get. */
 uint64_t lx__meta_get_next_field(const lx__meta *meta);

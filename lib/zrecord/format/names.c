@@ -69,6 +69,26 @@ bool lx__name_is_chunk(const char *name, uint64_t *id)
            *id <= LX__CHUNK_ID_MAX;
 }
 
+bool lx__part_path_valid(const char *path)
+{
+    char name[LX_MAX_FIELD_NAME + 1];
+    if (strlen(path) > LX__PART_PATH_MAX)
+        return false;
+    for (int depth = 0; depth < LX__PART_DEPTH_MAX; depth++) {
+        size_t length = strcspn(path, "/");
+        if (length > LX_MAX_FIELD_NAME)
+            return false;
+        memcpy(name, path, length);
+        name[length] = '\0';
+        if (!lx__field_name_valid(name))
+            return false;
+        if (path[length] == '\0')
+            return true;
+        path += length + 1;
+    }
+    return false;
+}
+
 bool lx__stem_valid(const char *stem)
 {
     char name[LX_MAX_FIELD_NAME + 1];

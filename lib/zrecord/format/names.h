@@ -16,6 +16,11 @@
 #define LX__LOCK_NAME "LOCK"
 #define LX__WAL_NAME "LOG"
 #define LX__CHUNK_DIRECTORY "chunk"
+/** The longest path of a part of a joined dataset, in names and in bytes. */
+#define LX__PART_DEPTH_MAX 8
+#define LX__PART_PATH_MAX 200
+/** Size of a buffer for the path of any chunk: that of a part, "/chunk/" and the name. */
+#define LX__CHUNK_PATH_SIZE 224
 /** Size of a buffer for any name; the longest is a stem with "~" and a number, followed by
  * ".offset." and a number. */
 #define LX__NAME_SIZE 160
@@ -25,6 +30,10 @@ void lx__wal_name(uint64_t generation, char *name);
 
 /** Writes the name of a chunk, which is in the directory LX__CHUNK_DIRECTORY. */
 void lx__chunk_name(uint32_t id, char *name);
+
+/** Whether @p path can be that of a part of a joined dataset: names joined by slashes, which cannot
+ * lead out of the directory. */
+bool lx__part_path_valid(const char *path);
 
 /** Writes the name of a table, which is in the dataset directory; @p kind is LX__OFFSET_KIND or
  * LX__CHECK_KIND. */

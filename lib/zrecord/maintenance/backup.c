@@ -6,6 +6,7 @@
 
 #include "base/copy.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/maintenance/snapshot-files.h"
@@ -19,7 +20,7 @@
 
 typedef struct backup {
     const lx__snapshot *snapshot;
-    lx__file directory, chunks, lock; /**< These belong to the copy. */
+    lx__file directory, lock; /**< These belong to the copy. */
     lx_progress_function progress;
     void *user;
     uint64_t done, total;
@@ -30,12 +31,6 @@ static lx_status count_bytes(void *user, const lx__snapshot_file *file, lx_error
     (void)error;
     ((backup *)user)->total += file->bytes;
     return LX_OK;
-}
-
-/** Returns the directory of the copy for a file. */
-static const lx__file *directory_for(const backup *self, const lx__snapshot_file *file)
-{
-    return file->is_chunk ? &self->chunks : &self->directory;
 }
 
 static lx_status copy_bytes(backup *self, const lx__file *from, const lx__file *to, uint64_t bytes,
@@ -60,11 +55,11 @@ static lx_status copy_file(void *user, const lx__snapshot_file *file, lx_error *
     lx_status status = LX_OK;
     /* A file with no committed bytes may be missing; it is created in the copy anyway. */
     if (file->bytes != 0)
-        status = lx__committed_open(&source, file->directory, file->name, O_RDONLY, file->bytes,
-                                    false, error);
+        status = lx__committed_open(&source, &self->snapshot->store->directory, file->path,
+                                    O_RDONLY, file->bytes, false, error);
     if (status == LX_OK) {
-        status = lx__file_open(&target, directory_for(self, file), file->name,
-                               O_RDWR | O_CREAT | O_EXCL, error);
+        status = lx__folder_open_file(&target, &self->directory, file->path,
+                                      O_RDWR | O_CREAT | O_EXCL, error);
         if (status == LX_OK) {
             status = copy_bytes(self, &source, &target, file->bytes, error);
             if (status == LX_OK)
@@ -78,10 +73,8 @@ static lx_status copy_file(void *user, const lx__snapshot_file *file, lx_error *
 
 static lx_status remove_file(void *user, const lx__snapshot_file *file, lx_error *error)
 {
-    const lx__file *directory = directory_for(user, file);
     (void)error;
-    if (directory->fd != -1)
-        (void)lx__file_remove(directory, file->name, NULL);
+    (void)lx__file_remove(user, file->path, NULL); /* this call made its folders */
     return LX_OK;
 }
 
@@ -135,22 +128,12 @@ static lx_status finish_log(const backup *self, lx_error *error)
 
 /* ---- the whole backup */
 
-static lx_status make_chunk_directory(backup *self, lx_error *error)
-{
-    lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__directory_make(&self->directory, LX__CHUNK_DIRECTORY, &why);
-    if (status != LX_OK && status != LX_ERR_EXISTS) {
-        lx__error_propagate(error, &why);
-        return status;
-    }
-    return lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, error);
-}
-
 /** Makes the copy. meta.json comes last, once everything that it names is durable: until then, the
  * copy is not a dataset. */
 static lx_status make_copy(backup *self, lx_error *error)
 {
-    lx_status status = make_chunk_directory(self, error);
+    lx_status status = lx__snapshot_each_folder(self->snapshot, lx__snapshot_make_folder,
+                                                &self->directory, error);
     if (status == LX_OK)
         status = lx__snapshot_each_file(self->snapshot, count_bytes, self, error);
     if (status == LX_OK)
@@ -158,7 +141,8 @@ static lx_status make_copy(backup *self, lx_error *error)
     if (status == LX_OK)
         status = finish_log(self, error);
     if (status == LX_OK)
-        status = lx__file_sync(&self->chunks, error);
+        status = lx__snapshot_each_folder(self->snapshot, lx__snapshot_sync_folder,
+                                          &self->directory, error);
     if (status == LX_OK)
         status = lx__file_sync(&self->directory, error);
     if (status == LX_OK)
@@ -173,8 +157,9 @@ static void undo(backup *self, const char *path, bool made)
 {
     (void)lx__file_remove(&self->directory, LX__META_NAME, NULL);
     (void)lx__file_remove(&self->directory, LX__META_NEW_NAME, NULL);
-    (void)lx__snapshot_each_file(self->snapshot, remove_file, self, NULL);
-    (void)lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, NULL);
+    (void)lx__snapshot_each_file(self->snapshot, remove_file, &self->directory, NULL);
+    (void)lx__snapshot_each_folder(self->snapshot, lx__snapshot_remove_folder, &self->directory,
+                                   NULL);
     (void)lx__file_remove(&self->directory, LX__LOCK_NAME, NULL);
     if (made)
         (void)lx__directory_remove(LX__CWD, path, NULL);
@@ -220,7 +205,6 @@ lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_f
     bool made = stat(path, &about) == -1 && errno == ENOENT;
     backup self = {.snapshot = snapshot,
                    .directory = LX__FILE_CLOSED,
-                   .chunks = LX__FILE_CLOSED,
                    .lock = LX__FILE_CLOSED,
                    .progress = progress,
                    .user = user};
@@ -232,7 +216,6 @@ lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_f
     } else {
         undo_directory(&self, path, made, status);
     }
-    lx__file_close(&self.chunks);
     lx__file_close(&self.directory);
     lx__writer_unlock(&self.lock);
     lx__snapshot_unref(snapshot);

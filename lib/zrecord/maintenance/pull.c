@@ -4,6 +4,7 @@
  * what the other files are parts of. */
 #include "base/copy.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/maintenance/snapshot-files.h"
@@ -20,7 +21,7 @@
 
 typedef struct pull {
     const lx__snapshot *snapshot;
-    lx__file directory, chunks, lock; /**< These belong to the copy. */
+    lx__file directory, lock; /**< These belong to the copy. */
     lx_progress_function progress;
     void *user;
     uint64_t done, total;
@@ -96,8 +97,8 @@ static lx_status complete(pull *self, const lx__snapshot_file *file, const lx__f
     self->done += status == LX_OK ? there : 0;
     if (status != LX_OK || there == file->bytes)
         return status;
-    status = lx__committed_open(&source, file->directory, file->name, O_RDONLY, file->bytes, false,
-                                error);
+    status = lx__committed_open(&source, &self->snapshot->store->directory, file->path, O_RDONLY,
+                                file->bytes, false, error);
     if (status != LX_OK)
         return status;
     status = copy_bytes(self, &source, target, there, file->bytes, error);
@@ -109,13 +110,13 @@ static lx_status pull_file(void *user, const lx__snapshot_file *file, lx_error *
 {
     pull *self = user;
     lx__file target;
-    lx_status status = lx__file_open(&target, file->is_chunk ? &self->chunks : &self->directory,
-                                     file->name, O_RDWR | O_CREAT, error);
+    lx_status status = lx__folder_open_file(&target, &self->directory, file->path, O_RDWR | O_CREAT,
+                                            error);
     if (status != LX_OK)
         return status;
     status = complete(self, file, &target, error);
     if (status == LX_OK && file->is_table)
-        status = check_table(self, &target, file->name, error);
+        status = check_table(self, &target, file->path, error);
     if (status == LX_OK)
         status = lx__file_sync(&target, error);
     lx__file_close(&target);
@@ -176,27 +177,22 @@ static lx_status open_incomplete(pull *self, const char *path, lx_error *error)
 
 static lx_status open_target(pull *self, const char *path, lx_error *error)
 {
-    lx_error why = LX_ERROR_INIT;
     lx_status status = open_incomplete(self, path, error);
     if (status == LX_END) {
         status = lx__create_directory(path, &self->directory, &self->lock, error);
         if (status == LX_OK)
             status = lx__meta_write_new(&self->snapshot->store->meta, &self->directory, error);
     }
-    if (status != LX_OK)
-        return status;
-    status = lx__directory_make(&self->directory, LX__CHUNK_DIRECTORY, &why);
-    if (status != LX_OK && status != LX_ERR_EXISTS) {
-        lx__error_propagate(error, &why);
-        return status;
-    }
-    return lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, error);
+    return status == LX_OK ? lx__snapshot_each_folder(self->snapshot, lx__snapshot_make_folder,
+                                                      &self->directory, error)
+                           : status;
 }
 
 /** Makes the copy a dataset, once all of its files are durable. */
-static lx_status install(const pull *self, lx_error *error)
+static lx_status install(pull *self, lx_error *error)
 {
-    lx_status status = lx__file_sync(&self->chunks, error);
+    lx_status status = lx__snapshot_each_folder(self->snapshot, lx__snapshot_sync_folder,
+                                                &self->directory, error);
     if (status == LX_OK)
         status = lx__file_sync(&self->directory, error);
     if (status == LX_OK)
@@ -234,7 +230,6 @@ lx_status lx_dataset_pull(lx_dataset *dataset, const char *path, lx_progress_fun
         return status;
     pull self = {.snapshot = snapshot,
                  .directory = LX__FILE_CLOSED,
-                 .chunks = LX__FILE_CLOSED,
                  .lock = LX__FILE_CLOSED,
                  .progress = progress,
                  .user = user};
@@ -246,7 +241,6 @@ lx_status lx_dataset_pull(lx_dataset *dataset, const char *path, lx_progress_fun
                          "or make a backup");
         lx_error_locate(error, snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
     }
-    lx__file_close(&self.chunks);
     lx__file_close(&self.directory);
     lx__writer_unlock(&self.lock);
     lx__snapshot_unref(snapshot);

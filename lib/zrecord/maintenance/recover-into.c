@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/copy.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/maintenance/recover-source.h"
@@ -75,14 +76,14 @@ static lx_status copy_file(lx__recovery *self, const lx__file *file, const lx__f
 
 /** Links a file into the new dataset or, if that fails, copies it. Skips a file that is missing or
  * empty. */
-static lx_status take_file(lx__recovery *self, const lx__file *from, const lx__file *to,
-                           const char *name, lx_error *error)
+static lx_status take_file(lx__recovery *self, const lx__file *from, const char *former,
+                           const lx__file *to, const char *name, lx_error *error)
 {
     lx__file file;
     uint64_t bytes;
-    lx_status status = lx__repair_open(&file, from, name, &bytes, error);
+    lx_status status = lx__repair_open(&file, from, former, &bytes, error);
     if (status == LX_OK && bytes != 0)
-        status = linkat(from->fd, name, to->fd, name, 0) == 0
+        status = linkat(from->fd, former, to->fd, name, 0) == 0
                      ? lx__file_sync(&file, error)
                      : copy_file(self, &file, to, name, bytes, error);
     lx__file_close(&file);
@@ -91,18 +92,35 @@ static lx_status take_file(lx__recovery *self, const lx__file *from, const lx__f
 
 /* ---- the new dataset */
 
-/** Links the chunks. All of them count as full, because their files also belong to the damaged
- * dataset. */
+/** Links a chunk. If its folder is missing, the repair will find the damaged values. */
+static lx_status take_chunk(lx__recovery *self, uint32_t id, lx_error *error)
+{
+    char path[LX__CHUNK_PATH_SIZE], name[LX__NAME_SIZE];
+    const char *former;
+    lx__file folder;
+    lx_error why = LX_ERROR_INIT;
+    lx__meta_get_chunk_path(&self->meta, id, path);
+    lx__chunk_name(id, name);
+    lx_status status = lx__folder_open(&folder, &self->source, path, &former, &why);
+    if (status == LX_ERR_NOT_FOUND || (status == LX_ERR_CORRUPT && self->meta.run_count == 0))
+        return LX_OK;
+    if (status == LX_OK)
+        status = take_file(self, &folder, former, &self->chunks, name, &why);
+    lx__file_close(&folder);
+    if (status != LX_OK)
+        lx__error_propagate(error, &why);
+    return status;
+}
+
+/** Links the chunks, also those in parts. All of them count as full, because their files also belong
+ * to the damaged dataset. */
 static lx_status make_chunks(lx__recovery *self, lx_error *error)
 {
-    char name[LX__NAME_SIZE];
     lx__state *state = &self->log.state;
     bool present = self->source_chunks.fd != -1;
     lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && present && i < state->chunk_count; i++) {
-        lx__chunk_name(state->chunks[i].id, name);
-        status = take_file(self, &self->source_chunks, &self->chunks, name, error);
-    }
+    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++)
+        status = take_chunk(self, state->chunks[i].id, error);
     if (status == LX_OK)
         status = lx__repair_fit_chunks(state, &self->chunks, self->meta.chunk_records, true, error);
     if (status == LX_OK && present)
@@ -168,7 +186,7 @@ static lx_status make_dictionaries(lx__recovery *self, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < self->meta.schema->count; i++) {
         lx__dict_name(lx__schema_field(self->meta.schema, i)->stem, name);
         if (lx__meta_find_dict(&self->meta, i, NULL))
-            status = take_file(self, &self->source, &self->directory, name, error);
+            status = take_file(self, &self->source, name, &self->directory, name, error);
     }
     return status;
 }
@@ -194,6 +212,8 @@ static lx_status make_log_and_meta(lx__recovery *self, lx_error *error)
         status = lx__create_log(&self->directory, &self->meta, state, error);
     if (status == LX_OK)
         status = lx__meta_unseal(&self->meta, error);
+    if (status == LX_OK)
+        status = lx__meta_set_parts(&self->meta, NULL, 0, error);
     for (size_t i = 0; status == LX_OK && i < self->meta.schema->count; i++)
         status = lx__meta_set_complete(&self->meta, i, false, error); /* rows may be lost */
     if (status == LX_OK)

@@ -118,7 +118,8 @@ static lx_status find_state(lx__recovery *self, lx_error *error)
     lx__wal_prefix *log = &self->log;
     lx_status status = lx__wal_prefix_read(log, &self->source, meta, &why);
     bool by_log = status == LX_OK;
-    bool sealed = meta->sealed && meta->length <= LX__LENGTH_MAX &&
+    /* A joined dataset is not recovered from its seal: its parts can be joined again. */
+    bool sealed = meta->sealed && meta->run_count == 0 && meta->length <= LX__LENGTH_MAX &&
                   find_sealed_tables(meta, &generation);
     bool lacks = !by_log || log->state.rows < meta->length ||
                  (log->damaged && log->state.rows == meta->length);

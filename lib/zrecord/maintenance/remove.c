@@ -134,7 +134,16 @@ static lx_status open_all(removal *self, const char *path, lx_error *error)
     if (path == NULL)
         return lx__fail_null(error, "path");
     lx_status status = lx__directory_open(&self->directory, LX__CWD, path, error);
-    return status == LX_OK ? lx__meta_load(&self->meta, &self->directory, error) : status;
+    if (status == LX_OK)
+        status = lx__meta_load(&self->meta, &self->directory, error);
+    if (status != LX_OK || self->meta.run_count == 0)
+        return status;
+    status =
+        lx_fail(error, LX_ERR_UNSUPPORTED,
+                "nothing was removed: the dataset was joined from parts, whose files belong to "
+                "them: remove the whole directory, as with 'rm -r'");
+    lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
 }
 
 static void close_all(removal *self)

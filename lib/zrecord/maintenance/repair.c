@@ -415,9 +415,12 @@ static lx_status begin(run *self, lx_error *damage, lx_error *error)
     return status;
 }
 
-/** Opens the chunk directory. If it is missing, only a recovery into a new directory can help. */
+/** Opens the chunk directory. If it is missing, only a recovery into a new directory can help. A
+ * joined dataset needs none: it is only scanned. */
 static lx_status open_chunks(run *self, lx_error *error)
 {
+    if (self->meta.run_count != 0)
+        return LX_OK;
     lx_error why = LX_ERROR_INIT;
     lx_status status = lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY,
                                           &why);

@@ -156,6 +156,7 @@ static void count_files(const lx__snapshot *snapshot, lx_storage_stats *totals)
     const lx__meta *meta = &snapshot->store->meta;
     *totals = (lx_storage_stats){.length = state->length,
                                  .chunks = state->chunk_count,
+                                 .parts = lx__meta_count_parts(meta),
                                  .chunk_records = meta->chunk_records,
                                  .chunk_limit = meta->chunk_limit,
                                  .table_bytes = state->rows * meta->schema->count *

@@ -15,13 +15,15 @@ lx_status lx__unseal(const lx__file *directory, lx_error *error)
     lx_status status = lx__meta_load(&meta, directory, error);
     if (status != LX_OK)
         return status;
-    if (meta.sealed) {
+    status = lx__meta_check_whole(&meta, error);
+    lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    if (status == LX_OK && meta.sealed) {
         status = lx__meta_unseal(&meta, error);
         if (status == LX_OK)
             status = lx__meta_replace(&meta, directory, error);
         if (status == LX_ERR_POISONED)
             status = LX_ERR_IO; /* there is no writer to poison */
-    } else {
+    } else if (status == LX_OK) {
         /* The process that removed the seal may have died before it synced the directory. */
         status = lx__file_sync(directory, error);
     }

@@ -113,13 +113,10 @@ static lx_status check_dictionary(const lx__store *store, size_t position, lx_er
 static lx_status check_chunk(const lx__store *store, const lx__chunk_item *chunk, bool sealed,
                              lx_error *error)
 {
-    char name[LX__NAME_SIZE];
     lx__file file;
     if (!sealed && chunk->bytes == 0)
         return LX_OK; /* the file may be missing */
-    lx__chunk_name(chunk->id, name);
-    lx_status status = lx__committed_open(&file, &store->chunk_directory, name, O_RDONLY,
-                                          chunk->bytes, sealed, error);
+    lx_status status = lx__store_open_chunk(store, chunk->id, chunk->bytes, sealed, &file, error);
     if (status == LX_OK)
         lx__file_close(&file);
     return status;

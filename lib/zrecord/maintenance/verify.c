@@ -207,9 +207,7 @@ static bool adapt(const lx__store *store, bool sealed, lx__chunk_item *item)
 {
     lx__file file;
     uint64_t bytes;
-    char name[LX__NAME_SIZE];
-    lx__chunk_name(item->id, name);
-    if (lx__file_open(&file, &store->chunk_directory, name, O_RDONLY, NULL) != LX_OK)
+    if (lx__store_open_any_chunk(store, item->id, &file, NULL) != LX_OK)
         return false;
     lx_status status = lx__file_size(&file, &bytes, NULL);
     lx__file_close(&file);

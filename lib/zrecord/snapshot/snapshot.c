@@ -251,7 +251,7 @@ void lx__snapshot_add_context(const lx__snapshot *snapshot, size_t field, uint64
     if (error == NULL || error->status >= 0)
         return;
     const lx__store *store = snapshot->store;
-    lx__state_add_context(&snapshot->state, &store->directory, &store->chunk_directory,
+    lx__state_add_context(&snapshot->state, &store->directory, &store->meta,
                           lx__schema_field(store->schema, field), index, entry, error);
 }
 

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file-system.h"
+#include "base/folder.h"
 #include "executor/executor.h"
 #include "executor/lifetime.h"
 #include "zrecord/format/meta-file.h"
@@ -178,19 +179,43 @@ bool lx__store_was_replaced(const lx__store *store)
 
 /* ---- the lx__fd_open callback of the cache */
 
+/** Writes the path of a chunk relative to the directory that is returned. */
+static const lx__file *locate_chunk(const lx__store *store, uint32_t id,
+                                    char path[LX__CHUNK_PATH_SIZE])
+{
+    if (lx__file_is_open(&store->chunk_directory)) {
+        lx__chunk_name(id, path);
+        return &store->chunk_directory;
+    }
+    lx__meta_get_chunk_path(&store->meta, id, path);
+    return &store->directory;
+}
+
+lx_status lx__store_open_any_chunk(const lx__store *store, uint32_t id, lx__file *file,
+                                   lx_error *error)
+{
+    char path[LX__CHUNK_PATH_SIZE];
+    return lx__folder_open_file(file, locate_chunk(store, id, path), path, O_RDONLY, error);
+}
+
+lx_status lx__store_open_chunk(const lx__store *store, uint32_t id, uint64_t bytes, bool exact,
+                               lx__file *file, lx_error *error)
+{
+    char path[LX__CHUNK_PATH_SIZE];
+    return lx__committed_open(file, locate_chunk(store, id, path), path, O_RDONLY, bytes, exact,
+                              error);
+}
+
 /** Opens a chunk, which must have all of its committed bytes. In a sealed dataset, it must have no
  * other bytes, unless a writer has unsealed the dataset since. */
 static lx_status open_chunk(const lx__store *store, const lx__file_name *name, lx__file *file,
                             lx_error *error)
 {
-    char text[LX__NAME_SIZE];
     lx_error why = LX_ERROR_INIT;
-    lx__chunk_name(name->number, text);
-    lx_status status = lx__committed_open(file, &store->chunk_directory, text, O_RDONLY,
-                                          name->bytes, store->meta.sealed, &why);
+    lx_status status = lx__store_open_chunk(store, name->number, name->bytes, store->meta.sealed,
+                                            file, &why);
     if (status == LX_ERR_CORRUPT && store->meta.sealed && lx__store_was_replaced(store))
-        return lx__committed_open(file, &store->chunk_directory, text, O_RDONLY, name->bytes, false,
-                                  error);
+        return lx__store_open_chunk(store, name->number, name->bytes, false, file, error);
     if (status != LX_OK)
         lx__error_propagate(error, &why);
     return status;
@@ -277,7 +302,7 @@ static lx_status open_files(lx__store *store, const lx__store *former, lx_error 
         status = show_fields(store, former, error);
     if (status != LX_OK)
         lx_error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
-    if (status == LX_OK)
+    if (status == LX_OK && store->meta.run_count == 0)
         status = lx__chunk_directory_open(&store->chunk_directory, &store->directory, error);
     if (status == LX_OK)
         status = prepare_fields(store, error);

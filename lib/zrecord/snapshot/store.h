@@ -53,9 +53,9 @@ typedef enum lx__residency {
 typedef struct lx__store {
     atomic_size_t references;
     lx__file directory;
-    lx__file chunk_directory;
-    lx__file lock;      /**< Holds the reader's lock; closed if no lock is needed. */
-    lx__file meta_file; /**< Kept open so that its inode is not reused: see section 9.2 of the
+    lx__file chunk_directory; /**< Closed if the dataset was joined: then it may be missing. */
+    lx__file lock;            /**< Holds the reader's lock; closed if no lock is needed. */
+    lx__file meta_file;       /**< Kept open so that its inode is not reused: see section 9.2 of the
                              format. */
     lx__file_id meta_id;
     lx__file_id directory_id;
@@ -165,6 +165,15 @@ bool lx__store_was_replaced(const lx__store *store);
  */
 lx_status lx__store_find_dictionary(lx__store *store, size_t field,
                                     const lx__dictionary **dictionary, lx_error *error);
+
+/** Opens a chunk, which must have @p bytes bytes: exactly or, if @p exact is false, at least. It may
+ * be in a part of the dataset. */
+lx_status lx__store_open_chunk(const lx__store *store, uint32_t id, uint64_t bytes, bool exact,
+                               lx__file *file, lx_error *error);
+
+/** Opens a chunk, whatever its size. */
+lx_status lx__store_open_any_chunk(const lx__store *store, uint32_t id, lx__file *file,
+                                   lx_error *error);
 
 /** Takes an idle inflater of @p codec for the calling thread; NULL if the store has none. */
 lx__inflater *lx__store_take_inflater(lx__store *store, const lx__codec *codec);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "base/pages.h"
 #include "zrecord/format/names.h"
 
@@ -27,8 +28,8 @@ lx_status lx__committed_open(lx__file *file, const lx__file *directory, const ch
                              int access, uint64_t bytes, bool exact, lx_error *error)
 {
     int make = access != O_RDONLY && bytes == 0 ? O_CREAT : 0;
-    lx_status status =
-        lx__file_must_exist(lx__file_open(file, directory, name, access | make, error), error);
+    lx_status status = lx__file_must_exist(
+        lx__folder_open_file(file, directory, name, access | make, error), error);
     if (status != LX_OK)
         return status;
     status = lx__file_expect_size(file, bytes, exact, error);

@@ -528,18 +528,19 @@ const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id)
     return at < state->chunk_count && state->chunks[at].id == id ? &state->chunks[at] : NULL;
 }
 
-void lx__state_add_context(const lx__state *state, const lx__file *tables, const lx__file *chunks,
+void lx__state_add_context(const lx__state *state, const lx__file *directory, const lx__meta *meta,
                            const lx__field *field, uint64_t index, const lx__entry *entry,
                            lx_error *error)
 {
-    char name[LX__NAME_SIZE], path[sizeof error->path];
+    char name[LX__CHUNK_PATH_SIZE], path[sizeof error->path];
     bool in_chunk = !lx__entry_is_inline(entry) && !lx__entry_is_missing(entry) &&
                     lx__state_find_chunk(state, entry->chunk) != NULL;
     if (in_chunk)
-        lx__chunk_name(entry->chunk, name);
+        lx__meta_get_chunk_path(meta, entry->chunk, name);
     else
         lx__table_name(field->stem, LX__OFFSET_KIND, state->table_generation, name);
-    snprintf(path, sizeof path, "%.300s/%s", in_chunk ? chunks->path : tables->path, name);
+    snprintf(path, sizeof path, "%.*s/%s", (int)(sizeof path - sizeof name - 1), directory->path,
+             name);
     lx_error_locate(error, path, field->name, index,
                     in_chunk ? entry->offset : index * LX__OFFSET_ROW);
 }

@@ -6,6 +6,7 @@
 #ifndef LX_ZRECORD_REPLAY_H
 #define LX_ZRECORD_REPLAY_H
 
+#include "zrecord/format/meta.h"
 #include "zrecord/wal/changes.h"
 #include "zrecord/wal/overlay.h"
 #include "zrecord/wal/wal.h"
@@ -83,9 +84,8 @@ lx_status lx__state_begin_tables(lx__state *state, lx_error *error);
 const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id);
 
 /** Adds the location of a damaged value to @p error: its offset in the chunk or, if the state does
- * not contain that chunk, its row in the table. @p tables and @p chunks are the directories that
- * contain the tables and the chunks. */
-void lx__state_add_context(const lx__state *state, const lx__file *tables, const lx__file *chunks,
+ * not contain that chunk, its row in the table. @p directory is that of the dataset. */
+void lx__state_add_context(const lx__state *state, const lx__file *directory, const lx__meta *meta,
                            const lx__field *field, uint64_t index, const lx__entry *entry,
                            lx_error *error);
 

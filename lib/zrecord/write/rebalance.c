@@ -200,6 +200,7 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
     lx_status status = lx__install_begin(&self->next, writer, error);
     self->relocation = (lx__relocation){.directory = &writer->chunk_directory,
                                         .tables = &writer->directory,
+                                        .meta = &writer->meta,
                                         .schema = writer->meta.schema,
                                         .rules = writer->rules,
                                         .from = &writer->committed.state,

@@ -58,7 +58,7 @@ static void add_context(const lx__relocation *relocation, const lx__move *move,
                         const lx__entry *entry, lx_error *error)
 {
     if (error != NULL && error->status == LX_ERR_CORRUPT)
-        lx__state_add_context(relocation->from, relocation->tables, relocation->directory,
+        lx__state_add_context(relocation->from, relocation->tables, relocation->meta,
                               lx__schema_field(relocation->schema, move->field), move->index, entry,
                               error);
 }

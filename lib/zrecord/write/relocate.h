@@ -39,6 +39,7 @@ typedef struct lx__relocation {
     /* Set by the caller, as are the first members of the output. */
     const lx__file *directory; /**< The chunk directory. */
     const lx__file *tables;    /**< The directory of the tables, for error messages. */
+    const lx__meta *meta;      /**< For error messages. */
     const lx_schema *schema;
     const lx__entry_rules *rules;
     const lx__state *from;

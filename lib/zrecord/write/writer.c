@@ -116,6 +116,10 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
 {
     lx__atfork_add(&writer->atfork, &writer->lock);
     lx_status status = read_meta(writer, error);
+    if (status == LX_OK) {
+        status = lx__meta_check_whole(&writer->meta, error);
+        lx_error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    }
     if (status == LX_OK && writer->meta.sealed)
         status = lx__writer_fail_sealed(writer, error);
     if (status == LX_OK)

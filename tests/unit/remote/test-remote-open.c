@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Datasets read through the cache, or through memory, from a directory. */
+#include "../zrecord/joined.h"
 #include "../zrecord/placed.h"
 
 #include <pthread.h>
@@ -140,6 +141,44 @@ START_TEST(passes_what_the_cache_does_not_admit)
 }
 END_TEST
 
+START_TEST(fetches_chunks_in_parts)
+{
+    struct place place = {.scratch = scratch_make()};
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset_identity identity;
+    char path[600];
+    snprintf(place.path, sizeof place.path, "%s/set", place.scratch);
+    snprintf(place.url, sizeof place.url, "file://%s", place.path);
+    snprintf(place.cache, sizeof place.cache, "%s/cache", place.scratch);
+    records_make_joined(place.path, LENGTH);
+    for (int cached = 0; cached < 2; cached++) {
+        lx_dataset *dataset = open_place(&place, cached != 0, LX_NONE);
+        uint64_t opened = stats_of(dataset).bytes;
+        expect_value(dataset, IMAGE, 0);
+        ck_assert_uint_lt(stats_of(dataset).bytes - opened, file_size(in(place.path, OUTER)) / 2);
+        expect_records(dataset, LENGTH);
+        lx_dataset_close(dataset);
+    }
+    lx_dataset *again = open_place(&place, true, LX_NONE);
+    uint64_t opened = stats_of(again).bytes;
+    expect_records(again, LENGTH);
+    ck_assert_uint_eq(stats_of(again).bytes, opened);
+    lx_dataset_get_identity(again, &identity);
+    lx_dataset_close(again);
+    snprintf(path, sizeof path, "%s/%s/chunk/part~b~part~x~chunk~0.zr", place.cache, identity.uuid);
+    ck_assert(file_exists(path));
+    joined_move(place.path, "part/b", "part/moved"); /* the cache has what is missing */
+    again = open_place(&place, true, LX_NONE);
+    expect_records(again, LENGTH);
+    lx_dataset_close(again);
+    again = open_place(&place, false, 0);
+    lx_status status = lx_dataset_verify(again, NULL, NULL, NULL, NULL, &error);
+    expect_error(status, LX_ERR_CORRUPT, "not found", "set/part/b");
+    lx_dataset_close(again);
+    end_place(&place);
+}
+END_TEST
+
 START_TEST(refuses)
 {
     struct place place = make_place();
@@ -269,6 +308,6 @@ START_TEST(reports_files_of_other_lengths)
 END_TEST
 
 UNIT_MAIN("remote/remote-open", reads_the_same_records, fetches_once,
-          passes_what_the_cache_does_not_admit, refuses, refuses_caches_of_others,
-          children_read_for_themselves, threads_share_a_handle, fetches_damaged_pages_again,
-          reports_files_of_other_lengths)
+          passes_what_the_cache_does_not_admit, fetches_chunks_in_parts, refuses,
+          refuses_caches_of_others, children_read_for_themselves, threads_share_a_handle,
+          fetches_damaged_pages_again, reports_files_of_other_lengths)

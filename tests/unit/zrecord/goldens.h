@@ -37,8 +37,15 @@ static inline void golden_put(void *context, const struct tar_member *file)
 {
     const char *name = context;
     size_t length = strlen(name);
-    if (strncmp(file->name, name, length) == 0 && file->name[length] == '/')
-        file_put(file->name, file->data, file->size);
+    if (strncmp(file->name, name, length) != 0 || file->name[length] != '/')
+        return;
+    char path[sizeof file->name];
+    strcpy(path, file->name);
+    for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
+        *slash = '\0';
+        ck_assert(mkdir(path, 0777) == 0 || errno == EEXIST);
+    }
+    file_put(path, file->data, file->size);
 }
 
 /** Unpacks a golden in the present directory. */
