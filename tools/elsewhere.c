@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include <loaderx/remote.h>
-
 #include "command.h"
 #include "failure.h"
 #include "number.h"
@@ -51,10 +49,10 @@ lx_status elsewhere_check(lx_error *error)
     return lx_fail(error, LX_ERR_ARGUMENT, "--limit requires --cache");
 }
 
-lx_status elsewhere_open(const char *url, const lx_dataset_options *options, lx_dataset **dataset,
-                         lx_error *error)
+lx_status elsewhere_make_options(lx_remote_options **options, lx_error *error)
 {
     lx_remote_options *made = lx_remote_options_new();
+    *options = made;
     if (made == NULL)
         return fail_memory(error, "options");
     lx_status status = LX_OK;
@@ -66,8 +64,19 @@ lx_status elsewhere_open(const char *url, const lx_dataset_options *options, lx_
         status = lx_remote_options_set_region(made, region, error);
     if (status == LX_OK)
         status = lx_remote_options_set_anonymous(made, anonymous, error);
-    if (status == LX_OK)
-        status = lx_remote_open(url, made, options, dataset, error);
+    if (status != LX_OK)
+        lx_remote_options_free(made);
+    return status;
+}
+
+lx_status elsewhere_open(const char *url, const lx_dataset_options *options, lx_dataset **dataset,
+                         lx_error *error)
+{
+    lx_remote_options *made;
+    lx_status status = elsewhere_make_options(&made, error);
+    if (status != LX_OK)
+        return status;
+    status = lx_remote_open(url, made, options, dataset, error);
     lx_remote_options_free(made);
     return status;
 }

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include <loaderx/dataset.h>
+#include <loaderx/remote.h>
 
 /** Whether a dataset is remote: its path is a URL. */
 bool elsewhere_is(const char *path);
@@ -22,6 +22,9 @@ bool elsewhere_has_cache(void);
 
 /** Fails if --limit was given without --cache. */
 lx_status elsewhere_check(lx_error *error);
+
+/** Makes options of those that were taken; release them with lx_remote_options_free(). */
+lx_status elsewhere_make_options(lx_remote_options **options, lx_error *error);
 
 /** Opens a remote dataset, with the options that were taken. */
 lx_status elsewhere_open(const char *url, const lx_dataset_options *options, lx_dataset **dataset,

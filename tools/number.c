@@ -74,6 +74,21 @@ lx_status number_parse_size(const char *what, const char *text, uint64_t *bytes,
     return LX_OK;
 }
 
+lx_status number_parse_age(const char *what, const char *text, uint64_t *seconds, lx_error *error)
+{
+    static const char suffixes[] = "smhd";
+    static const uint64_t units[] = {1, 60, 3600, 24 * 3600};
+    const char *at = text;
+    bool valid = take_digits(&at, seconds) && *at != '\0' && at[1] == '\0';
+    const char *suffix = valid ? strchr(suffixes, *at) : NULL;
+    uint64_t unit = suffix != NULL ? units[suffix - suffixes] : 0;
+    if (suffix == NULL || *seconds > UINT64_MAX / unit)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "%s: '%.64s' is not an age, such as 90s, 30m, 12h or 7d", what, text);
+    *seconds *= unit;
+    return LX_OK;
+}
+
 /** Parses an optional index that may be negative. */
 static bool take_index(const char **text, bool *given, bool *from_end, uint64_t *magnitude)
 {

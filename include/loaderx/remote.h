@@ -8,6 +8,7 @@
 #define LOADERX_REMOTE_H
 
 #include <loaderx/dataset.h>
+#include <loaderx/progress.h>
 
 LX_BEGIN_DECLS
 
@@ -230,6 +231,116 @@ LX_API lx_status lx_remote_open(const char *url, const lx_remote_options *option
  * @retval LX_ERR_ARGUMENT  A pointer is NULL, or lx_remote_open() has not opened @p dataset.
  */
 LX_API lx_status lx_remote_get_stats(lx_dataset *dataset, lx_remote_stats *stats, lx_error *error);
+
+/** @} */
+
+/**
+ * @defgroup lx_push Publishing datasets
+ *
+ * A dataset at a URL is its files under their names. lx_dataset_push() copies a sealed dataset there,
+ * lx_remote_prune() removes what nobody needs any more. They write to `s3://` and `file://`.
+ *
+ * @see loaderx-push(1), loaderx-prune(1), lx_remote_open(), lx_writer_seal()
+ * @{
+ */
+
+/**
+ * Publishes a sealed dataset at a URL, in as many calls as it takes: if a call fails, or its process
+ * ends, a later call with the same arguments continues. Files that are there completely are not sent
+ * again.
+ *
+ * Readers see the dataset, or the new generation of it, once everything is there. Until then they
+ * see what was there before: no file is replaced that the published generation uses, unless
+ * @p replace is true. What the former generation alone uses stays until lx_remote_prune().
+ *
+ * The files are sent in parts, as many at a time as lx_remote_options_set_connections() says, each
+ * of which is in memory only once. The dataset may itself be remote.
+ *
+ * If several processes push different datasets, or generations, to one URL at the same time, one of
+ * them succeeds. On a server that ignores the headers If-Match and If-None-Match, two pushes that
+ * begin within a second may both send files before one of them notices.
+ *
+ * A copy of a dataset that was changed on its own has the same uuid, so it cannot be told from a
+ * generation of the dataset: push it to a URL of its own.
+ *
+ * @param[in]  dataset   The dataset.
+ * @param[in]  url       Where to publish it: `s3://bucket/prefix`, `file:///path`, or a path. For the
+ *                       latter two, directories are made as needed.
+ * @param[in]  options   The options for @p url; NULL for the defaults. A cache and its memory are not
+ *                       used.
+ * @param[in]  replace   Replace files that the published generation uses, and publish a generation
+ *                       that is older than it. Readers of the published one then fail.
+ * @param[in]  progress  The progress callback, which receives the number of bytes that are there so
+ *                       far and the total, at least every 100 ms; may be NULL. If it fails, the call
+ *                       ends within 100 ms.
+ * @param[in]  user      The pointer to pass to @p progress.
+ * @param[out] sent      Receives the number of bytes of files that this call has sent, also on
+ *                       failure: 0 if everything was there. May be NULL.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK               The dataset is published.
+ * @retval LX_ERR_ARGUMENT     A pointer is NULL, or @p url is malformed.
+ * @retval LX_ERR_STATE        The dataset is not sealed.
+ * @retval LX_ERR_EXISTS       Another dataset is at the URL, or is being pushed there; a later
+ *                             generation is; or the published generation uses files that would have
+ *                             to be replaced. Nothing that is published has changed.
+ * @retval LX_ERR_CORRUPT      A file is missing or too short, or is a table with a wrong checksum;
+ *                             or meta.json at the URL is damaged. Nothing was published.
+ * @retval LX_ERR_UNSUPPORTED  The scheme is unknown, or URLs of it can only be read.
+ * @retval LX_ERR_IO           The server or the network was not available for as long as
+ *                             lx_remote_options_set_patience() says, access is denied, or a local
+ *                             file cannot be read. A later call continues.
+ * @retval LX_ERR_NOMEM        Out of memory.
+ * @return Otherwise, the status of @p progress.
+ */
+LX_API lx_status lx_dataset_push(lx_dataset *dataset, const char *url,
+                                 const lx_remote_options *options, bool replace,
+                                 lx_progress_function progress, void *user, uint64_t *sent,
+                                 lx_error *error);
+
+/** A file that is removed. */
+typedef struct lx_pruned_file {
+    const char *name;     /**< Relative to the URL. */
+    uint64_t bytes;       /**< Its length. */
+    int64_t modified;     /**< When it was written, in seconds since 1970. */
+    uint64_t reserved[4]; /**< Reserved; zero. */
+} lx_pruned_file;
+
+/** Receives a file, which is valid during the call, before it is removed. A failure ends the prune,
+ * and becomes the status of the function. */
+typedef lx_status (*lx_prune_visit)(const lx_pruned_file *file, void *user, lx_error *error);
+
+/**
+ * Removes files at a URL that the dataset there does not use: those of former generations, of parts
+ * that no dataset was joined of, and of pushes that did not end. If there is no dataset, but a push
+ * that did not end, removes what it has left.
+ *
+ * A file is removed only if it and the published meta.json are older than @p older, because those
+ * who opened the dataset before the last publication may still read the former generation, and
+ * others may still write parts. Files of a push that has sent something since then stay, too. Files
+ * whose names are not those of datasets stay, as do all that are in other folders than `chunk` and
+ * `part`. Unfinished uploads that began earlier than that are abandoned, too: they take space that no
+ * listing shows.
+ *
+ * A process that reads a generation which was removed gets #LX_ERR_STATE.
+ *
+ * @param[in]  url      As for lx_dataset_push().
+ * @param[in]  options  The options; NULL for the defaults.
+ * @param[in]  older    A number of seconds. 7 days are recommended, or more if jobs run longer; 0
+ *                      is safe only if nobody reads or writes anything there.
+ * @param[in]  dry_run  Remove nothing: only call @p visit.
+ * @param[in]  visit    Receives each file to remove; may be NULL.
+ * @param[in]  user     The pointer to pass to @p visit.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK               Success.
+ * @retval LX_ERR_ARGUMENT     @p url is NULL or malformed.
+ * @retval LX_ERR_NOT_FOUND    There is neither a dataset nor a push that did not end.
+ * @retval LX_ERR_UNSUPPORTED  The scheme is unknown, or URLs of it can only be read.
+ * @return Otherwise, any status that lx_remote_open() returns, or the status of @p visit.
+ */
+LX_API lx_status lx_remote_prune(const char *url, const lx_remote_options *options, uint64_t older,
+                                 bool dry_run, lx_prune_visit visit, void *user, lx_error *error);
 
 /** @} */
 

@@ -29,3 +29,8 @@ uint32_t lx__crc32c_arm64(uint32_t crc, const void *data, size_t size)
 {
     return crc32c_streams(crc, data, size);
 }
+
+uint32_t lx__crc32c_multiply_arm64(uint32_t a, uint32_t b)
+{
+    return crc32c_product(a, b);
+}

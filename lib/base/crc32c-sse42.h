@@ -12,4 +12,7 @@
 /** Uses SSE 4.2 and PCLMUL, in three streams; requires a processor with both. */
 uint32_t lx__crc32c_sse42(uint32_t crc, const void *data, size_t size);
 
+/** Returns the product of two CRCs as polynomials, times x^33 (see crc32c-streams.h). */
+uint32_t lx__crc32c_multiply_sse42(uint32_t a, uint32_t b);
+
 #endif

@@ -49,6 +49,12 @@ static inline uint32_t take_blocks(uint32_t crc, const uint8_t **at, size_t *siz
     return crc;
 }
 
+/** Returns the product of two CRCs as polynomials, times x^33. */
+static inline uint32_t crc32c_product(uint32_t a, uint32_t b)
+{
+    return step64(0, multiply(a, b));
+}
+
 static inline uint32_t crc32c_streams(uint32_t crc, const void *data, size_t size)
 {
     const uint8_t *at = data;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens datasets that are elsewhere. */
+#include "remote/remote-open.h"
+
 #include <string.h>
 
 #include "base/alloc.h"
@@ -23,19 +24,26 @@
 #define SCHEMES "file:// (this library was built without libcurl)"
 #endif
 
-static lx_status open_transport(const char *url, const lx_remote_options *options,
+static lx_status open_directory(const char *path, bool write, lx__transport **transport,
+                                lx_error *error)
+{
+    return write ? lx__transport_file_open_for_writing(path, transport, error)
+                 : lx__transport_file_open(path, transport, error);
+}
+
+static lx_status open_transport(const char *url, const lx_remote_options *options, bool write,
                                 lx__transport **transport, lx_error *error)
 {
     static const char file[] = "file://";
     const char *path = url + sizeof file - 1;
     if (strncmp(url, file, sizeof file - 1) == 0)
-        return path[0] == '/' ? lx__transport_file_open(path, transport, error)
+        return path[0] == '/' ? open_directory(path, write, transport, error)
                               : lx_fail(error, LX_ERR_ARGUMENT,
                                         "'%s' has no absolute path; write file:///path", url);
     if (url[0] == '\0')
         return lx_fail(error, LX_ERR_ARGUMENT, "the URL is empty");
     if (strstr(url, "://") == NULL)
-        return lx__transport_file_open(url, transport, error);
+        return open_directory(url, write, transport, error);
 #ifdef HAVE_CURL
     if (strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0 ||
         strncmp(url, "s3://", 5) == 0)
@@ -80,19 +88,32 @@ static lx_status use_cache(lx__place *place, const lx__file *directory,
     return status;
 }
 
+lx_status lx__transport_open(const char *url, const lx_remote_options *options, bool write,
+                             lx__transport **transport, lx__request_limits *limits, lx_error *error)
+{
+    lx_remote_options *defaults = options == NULL ? lx_remote_options_new() : NULL;
+    if (options == NULL && defaults == NULL)
+        return lx__fail_memory(error, "options");
+    options = options != NULL ? options : defaults;
+    lx_status status = open_transport(url, options, write, transport, error);
+    if (status == LX_OK)
+        *limits = (lx__request_limits){
+            .connections = options->connections != 0 ? options->connections
+                                                     : (*transport)->class->connections,
+            .patience_ns = options->patience_ns,
+        };
+    lx_remote_options_free(defaults);
+    return status;
+}
+
 static lx_status open_place(const char *url, const lx_remote_options *options, lx__place **place,
                             lx_error *error)
 {
     lx__transport *transport;
-    lx_status status = open_transport(url, options, &transport, error);
-    if (status != LX_OK)
-        return status;
-    const lx__request_limits limits = {
-        .connections = options->connections != 0 ? options->connections
-                                                 : transport->class->connections,
-        .patience_ns = options->patience_ns,
-    };
-    return lx__place_new(transport, &limits, options->memory_bytes, place, error);
+    lx__request_limits limits;
+    lx_status status = lx__transport_open(url, options, false, &transport, &limits, error);
+    return status == LX_OK ? lx__place_new(transport, &limits, options->memory_bytes, place, error)
+                           : status;
 }
 
 lx_status lx_remote_open(const char *url, const lx_remote_options *options,

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote-read.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "executor/clock.h"
 #include "remote/fetch.h"
+#include "remote/published.h"
+#include "zrecord/format/names.h"
 
 /* How much to fetch of a file whose length is unknown: all of a usual meta.json or LOG. */
 #define FIRST_BYTES ((uint64_t)256 << 10)
@@ -32,7 +35,20 @@ static lx_status wait_in(lx__fetch *fetch, lx__waiter *waiter, lx_error *error)
     return waiter->status;
 }
 
-lx_status lx__remote_file_get_size(lx__remote_file *file, uint64_t *size, lx_error *error)
+/** Passes on a failure. If the file is missing or does not have its length, finds out whether it was
+ * removed or replaced since the dataset was opened. The caller does not hold the mutex. */
+static lx_status fail(const lx__remote_file *file, lx_error *why, lx_error *error)
+{
+    if ((why->status == LX_ERR_NOT_FOUND || why->status == LX_ERR_CORRUPT) &&
+        strcmp(file->name, LX__META_NAME) != 0)
+        lx__place_explain(file->place, why);
+    lx_status status = why->status;
+    lx__error_propagate(error, why);
+    return status;
+}
+
+/** Gets the length of a file. */
+static lx_status find_size(lx__remote_file *file, uint64_t *size, lx_error *error)
 {
     static const lx__pages first = {0, FIRST_BYTES / LX__PAGE_BYTES};
     lx_status status = LX_OK;
@@ -49,6 +65,12 @@ lx_status lx__remote_file_get_size(lx__remote_file *file, uint64_t *size, lx_err
     return status;
 }
 
+lx_status lx__remote_file_get_size(lx__remote_file *file, uint64_t *size, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    return find_size(file, size, &why) == LX_OK ? LX_OK : fail(file, &why, error);
+}
+
 lx_status lx__remote_file_expect_size(lx__remote_file *file, uint64_t size, bool exact,
                                       lx_error *error)
 {
@@ -59,10 +81,13 @@ lx_status lx__remote_file_expect_size(lx__remote_file *file, uint64_t size, bool
             return status;
         known = real;
     }
+    if (known != LX_NONE && (known < size || (exact && known != size))) {
+        lx_error why = LX_ERROR_INIT;
+        lx__remote_file_fail_size(file, known, size, &why);
+        return fail(file, &why, error);
+    }
     if (known != LX_NONE)
-        return known < size || (exact && known != size)
-                   ? lx__remote_file_fail_size(file, known, size, error)
-                   : LX_OK;
+        return LX_OK;
     pthread_mutex_lock(&file->place->mutex);
     if (atomic_load(&file->size) == LX_NONE)
         lx__remote_file_set_size(file, size, exact);
@@ -166,6 +191,7 @@ lx_status lx__remote_file_read(lx__remote_file *file, void *data, size_t size, u
                                size_t *got, lx_error *error)
 {
     lx_status status = LX_OK;
+    lx_error why = LX_ERROR_INIT;
     uint64_t whole = atomic_load_explicit(&file->size, memory_order_acquire);
     if (whole == LX_NONE)
         status = lx__remote_file_get_size(file, &whole, error);
@@ -174,11 +200,13 @@ lx_status lx__remote_file_read(lx__remote_file *file, void *data, size_t size, u
         return status;
     if (size > whole - offset)
         size = (size_t)(whole - offset);
-    status = read_all(file, data, size, offset, error);
-    if (status == LX_OK)
+    status = read_all(file, data, size, offset, &why);
+    if (status == LX_OK) {
         *got = size;
-    else
-        lx_error_locate(error, file->path, NULL, LX_NONE, offset);
+        return LX_OK;
+    }
+    status = fail(file, &why, error);
+    lx_error_locate(error, file->path, NULL, LX_NONE, offset);
     return status;
 }
 

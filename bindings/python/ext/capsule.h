@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include <loaderx/progress.h>
 #include <loaderx/source.h>
 
 #define LXPY_CAPSULE "loaderx._core._capsule"
@@ -39,6 +40,10 @@ typedef struct lxpy_opener {
     const lxpy_capsule *shared;
     lx_status (*open)(const struct lxpy_opener *self, const char *url,
                       const lx_dataset_options *options, lx_dataset **dataset, lx_error *error);
+    /** Publishes a dataset at a URL. */
+    lx_status (*push)(const struct lxpy_opener *self, lx_dataset *dataset, const char *url,
+                      bool replace, lx_progress_function progress, void *user, uint64_t *sent,
+                      lx_error *error);
     /** Returns a dict of numbers: what was read through the dataset. */
     PyObject *(*get_stats)(const struct lxpy_opener *self, lx_dataset *dataset);
 } lxpy_opener;

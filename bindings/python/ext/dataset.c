@@ -375,6 +375,9 @@ static PyMethodDef dataset_methods[] = {
     {"_backup", FAST lxpy_dataset_backup, METH_FASTCALL,
      "_backup($self, path, progress)\n--\n\n"
      "Copy the current snapshot to another directory."},
+    {"_push", FAST lxpy_dataset_push, METH_FASTCALL,
+     "_push($self, url, opener, replace, progress)\n--\n\n"
+     "Publish the dataset at a URL; return the number of bytes that were sent."},
     {"_export", FAST lxpy_dataset_export, METH_FASTCALL,
      "_export($self, field, path, indices, suffix, progress)\n--\n\n"
      "Write a field to an .npy file or, with a suffix, each record to its own file."},

@@ -155,6 +155,9 @@ PyObject *lxpy_dataset_probe(PyObject *self, PyObject *const *args, Py_ssize_t c
                              PyObject *kwnames);
 PyObject *lxpy_dataset_resolve(PyObject *self, PyObject *indices);
 
+/* elsewhere.c */
+PyObject *lxpy_dataset_push(PyObject *self, PyObject *const *args, Py_ssize_t count);
+
 /* maintenance.c; the first argument of the last three functions is the type */
 PyObject *lxpy_dataset_digest(PyObject *self, PyObject *progress);
 PyObject *lxpy_dataset_diff(PyObject *self, PyObject *const *args, Py_ssize_t count);

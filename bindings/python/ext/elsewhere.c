@@ -3,6 +3,7 @@
 #include "dataset.h"
 
 #include "capsule.h"
+#include "progress.h"
 
 static const lxpy_opener *opener_of(PyObject *capsule)
 {
@@ -68,4 +69,34 @@ PyObject *lxpy_dataset_remote_stats(PyObject *object, PyObject *ignored)
         Py_RETURN_NONE;
     const lxpy_opener *opener = opener_of(self->opener);
     return opener->get_stats(opener, self->current->dataset);
+}
+
+PyObject *lxpy_dataset_push(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"url", "opener", "replace", "progress", NULL};
+    lxpy_reading reading;
+    lx_error error = LX_ERROR_INIT;
+    lxpy_callbacks callbacks;
+    PyObject *values[4];
+    uint64_t sent = 0;
+    if (lxpy_arguments("_push", names, 4, 4, args, count, NULL, values) < 0 ||
+        lxpy_callbacks_init(&callbacks, ((lxpy_dataset *)object)->state, values[3], Py_None) < 0)
+        return NULL;
+    const lxpy_opener *opener = opener_of(values[1]);
+    PyObject *url = opener != NULL ? lxpy_path(values[0], names[0]) : NULL;
+    if (url == NULL || lxpy_reading_begin(&reading, object) < 0) {
+        Py_XDECREF(url);
+        return NULL;
+    }
+    lxpy_callbacks_begin(&callbacks);
+    opener->push(opener, reading.handle, PyBytes_AS_STRING(url), values[2] == Py_True,
+                 lxpy_report_progress, &callbacks, &sent, &error);
+    lxpy_callbacks_end(&callbacks);
+    lxpy_reading_end(&reading);
+    Py_DECREF(url);
+    if (callbacks.raised)
+        return NULL;
+    if (error.status != LX_OK)
+        return lxpy_raise(reading.state, &error);
+    return PyLong_FromUnsignedLongLong(sent);
 }

@@ -27,6 +27,7 @@ from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distri
                      Nanoset, Order, Padded, Random, Repeat, Sequential, Shuffle, Slice, Subset,
                      TorchRandom, TorchSubset, Weighted, split)
 from .prefetching import Prefetcher, prefetch
+from .publishing import PrunedFile, prune, push
 from .ragged import Pad, Ragged
 from .ranks import world
 from .sources import (ArrowRecords, Column, ConcatDataset, Dataset, FlatDataset, NPDataset,
@@ -66,6 +67,7 @@ __all__ = [
     'Pad',
     'Padded',
     'Prefetcher',
+    'PrunedFile',
     'Ragged',
     'Random',
     'Repeat',
@@ -102,6 +104,8 @@ __all__ = [
     'library_version',
     'open',
     'prefetch',
+    'prune',
+    'push',
     'remove',
     'repair',
     'split',

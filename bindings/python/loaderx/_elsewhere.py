@@ -8,13 +8,14 @@ import importlib
 import itertools
 import os
 from datetime import datetime
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 from ._check import UINT64_MAX, boolean, folder, integer, natural, number, size
 from ._installation import explain
 from ._paths import is_url
 
-__all__ = ['Credentials', 'Size', 'get_credentials', 'make_opener', 'release_credentials']
+__all__ = ['Credentials', 'Size', 'get_credentials', 'make_opener', 'make_target', 'prune_target',
+           'release_credentials']
 
 Size = Union[int, str]
 Credentials = Callable[[], Any]
@@ -37,7 +38,30 @@ def make_opener(path: bytes, cache: Any, limit: Optional[Size], memory: Optional
     _check_servers(path, endpoint, region, public, credentials)
     if not is_url(path) and (cache, limit, memory, connections, patience) == (None,) * 5:
         return None
-    remote = _import()
+    return _make(_import(), cache, limit, memory, connections, patience, endpoint, region, public,
+                 credentials)
+
+
+def make_target(url: bytes, connections: Optional[int], patience: Optional[float],
+                endpoint: Optional[str], region: Optional[str], anonymous: bool,
+                credentials: Optional[Credentials]) -> Any:
+    """Check the options of `push` and `prune`; return the opener for the URL or path."""
+    public = boolean('anonymous', anonymous)
+    _check_servers(url, endpoint, region, public, credentials)
+    return _make(_import(), None, None, None, connections, patience, endpoint, region, public,
+                 credentials)
+
+
+def prune_target(url: bytes, target: Any, older: int, dry_run: bool) -> List[Tuple[str, int, int]]:
+    """Remove files at a URL; return their names, sizes and times."""
+    found: List[Tuple[str, int, int]] = _import().prune(url, target, older, dry_run)
+    return found
+
+
+def _make(remote: Any, cache: Any, limit: Optional[Size], memory: Optional[Size],
+          connections: Optional[int], patience: Optional[float], endpoint: Optional[str],
+          region: Optional[str], public: bool, credentials: Optional[Credentials]) -> Any:
+    """Return an opener with these options."""
     if limit is not None and cache is None:
         raise ValueError('limit requires cache: it is the most bytes in the cache')
     options = (

@@ -13,7 +13,7 @@ import loaderx as lx
 # Packages that the examples of these modules need; without them the examples are skipped.
 NEEDS = {'torch': ['torch', 'nanoset._batches', 'nanoset._samplers'], 'jax': ['jax'],
          'tokenizers': ['tokenize'], 'loaderx._images': ['images'],
-         'loaderx._remote': ['sources.dataset']}
+         'loaderx._remote': ['sources.dataset', 'publishing']}
 # Examples of these modules need the user's data; they do not run.
 SKETCHES = {'jax': 'a mesh of devices', 'torch._loader': 'images', 'torch._samplers': 'images',
             'torch._token_stream': 'a tokenizer', 'tokenize._stream': 'a tokenizer',

@@ -40,18 +40,12 @@ static lx_status check_etag(lx__http_request *self, const char *name, lx_error *
                    etag);
 }
 
-/** Whether a file may be replaced while the dataset is in use. */
-static bool is_constant(const char *name)
-{
-    return strcmp(name, "meta.json") != 0 && strcmp(name, "meta.json.new") != 0;
-}
-
 /** Reads a range of a file that has the same ETag as before. */
 static lx_status read_range(lx__http_request *self, const char *name, lx__answer *answer,
                             lx_error *error)
 {
     char etag[LX__HTTP_TEXT_SIZE] = "";
-    bool constant = is_constant(name);
+    bool constant = !lx__transport_may_replace(name);
     if (constant) {
         lx__etags_get(&self->transport->etags, name, etag, sizeof etag);
         if (strncmp(etag, "W/", 2) == 0)

@@ -112,9 +112,11 @@ static lx_status read_range(lx__connection *base, const char *name, uint64_t off
     lx__open_file *open = find_file(connection, name, &failure);
     if (open != NULL) {
         open->used = ++connection->clock;
-        if (read_file(connection, &open->file, offset, size, data, answer, &failure) == LX_OK)
+        lx_status status = read_file(connection, &open->file, offset, size, data, answer, &failure);
+        if (status != LX_OK || lx__transport_may_replace(name))
+            close_file(open);
+        if (status == LX_OK)
             return LX_OK;
-        close_file(open);
     }
     answer->retry = lx__file_get_retry(&failure);
     lx__error_propagate(error, &failure);

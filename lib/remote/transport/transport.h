@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <loaderx/status.h>
 
@@ -38,6 +39,13 @@ typedef struct lx__transport {
     const struct lx__transport_class *class;
     char *url; /**< Of the dataset, for messages, without credentials and without a final slash. */
 } lx__transport;
+
+/** Whether the file @p name may be replaced while it is used: meta.json and meta.json.new. All others
+ * stay as they are. */
+static inline bool lx__transport_may_replace(const char *name)
+{
+    return strncmp(name, "meta.json", 9) == 0;
+}
 
 /** A connection, or what a thread needs to read; a struct of the class that begins with this. */
 typedef struct lx__connection {

@@ -21,8 +21,8 @@ void lx__meta_stamp(char *text, size_t size);
 typedef enum lx__meta_checksum { LX__META_CHECK, LX__META_ANY_CHECKSUM } lx__meta_checksum;
 
 /** Parses the @p size bytes at @p text, which may be hostile. */
-lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta_checksum checksum,
-                         lx_error *error);
+LX_API lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size,
+                                lx__meta_checksum checksum, lx_error *error);
 
 /** Reads meta.json from an open file. */
 lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_checksum checksum,

@@ -121,7 +121,7 @@ typedef struct lx__dict {
 
 /** Whether the field at @p position has a dictionary. Stores its size and checksum in @p dict
  * unless that is NULL. */
-bool lx__meta_find_dict(const lx__meta *meta, size_t position, lx__dict *dict);
+LX_API bool lx__meta_find_dict(const lx__meta *meta, size_t position, lx__dict *dict);
 
 /** Adds @p field, whose id must be lx__meta_get_next_field(). Like the next two functions, this
  * changes the document but not the schema. */
@@ -164,8 +164,8 @@ const json_t *lx__meta_get_card(const lx__meta *meta);
 lx_status lx__meta_set_card(lx__meta *meta, const json_t *card, lx_error *error);
 
 /** Reads the size and checksum of table @p name from the meta.json of a sealed dataset. */
-lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
-                             lx_error *error);
+LX_API lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
+                                    lx_error *error);
 
 /** Frees the members of a meta; does nothing if the meta is zeroed. */
 LX_API void lx__meta_free(lx__meta *meta);

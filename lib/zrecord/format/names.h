@@ -26,10 +26,10 @@
 #define LX__NAME_SIZE 160
 
 /** Writes the name of a generation's WAL, which is in the dataset directory. */
-void lx__wal_name(uint64_t generation, char *name);
+LX_API void lx__wal_name(uint64_t generation, char *name);
 
 /** Writes the name of a chunk, which is in the directory LX__CHUNK_DIRECTORY. */
-void lx__chunk_name(uint32_t id, char *name);
+LX_API void lx__chunk_name(uint32_t id, char *name);
 
 /** Whether @p path can be that of a part of a joined dataset: names joined by slashes, which cannot
  * lead out of the directory. */
@@ -40,24 +40,24 @@ bool lx__part_path_valid(const char *path);
 void lx__table_name(const char *stem, const char *kind, uint32_t table_generation, char *name);
 
 /** Whether @p name is a WAL name; sets @p generation to its generation. */
-bool lx__name_is_log(const char *name, uint64_t *generation);
+LX_API bool lx__name_is_log(const char *name, uint64_t *generation);
 
 /** Whether @p name is a chunk name; sets @p id to its id. */
-bool lx__name_is_chunk(const char *name, uint64_t *id);
+LX_API bool lx__name_is_chunk(const char *name, uint64_t *id);
 
 /** Whether @p name is the name of a table of either kind; sets @p stem (LX__NAME_SIZE bytes) and
  * @p table_generation to its parts. */
 LX_API bool lx__name_split_table(const char *name, char *stem, uint64_t *table_generation);
 
 /** Whether @p name is a dictionary name; sets @p stem (LX__NAME_SIZE bytes) to its stem. */
-bool lx__name_split_dict(const char *name, char *stem);
+LX_API bool lx__name_split_dict(const char *name, char *stem);
 
 /** Whether @p stem is valid: a field name, optionally followed by "~" and a number. A valid stem
  * cannot lead out of the directory. */
 bool lx__stem_valid(const char *stem);
 
 /** Writes the name of a field's dictionary, which is in the dataset directory. */
-void lx__dict_name(const char *stem, char *name);
+LX_API void lx__dict_name(const char *stem, char *name);
 
 #define LX__OFFSET_KIND "offset"
 #define LX__CHECK_KIND "check"

@@ -18,8 +18,8 @@ typedef struct lx__snapshot_file {
 typedef lx_status lx__visit_file(void *user, const lx__snapshot_file *file, lx_error *error);
 
 /** Visits all files except meta.json and LOCK. LOG comes last. A failure ends the visits. */
-lx_status lx__snapshot_each_file(const lx__snapshot *snapshot, lx__visit_file *visit, void *user,
-                                 lx_error *error);
+LX_API lx_status lx__snapshot_each_file(const lx__snapshot *snapshot, lx__visit_file *visit,
+                                        void *user, lx_error *error);
 
 /** Visits a file in each folder, whether it exists or not: in that of the chunks, which every
  * dataset has, and in those of parts. Visits some folders several times. */

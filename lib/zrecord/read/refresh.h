@@ -18,7 +18,8 @@ lx_status lx__dataset_load_in(const lx_dataset *dataset, lx__file *directory,
 
 /** Returns a reference to the snapshot that a call or a view must use: that of the newest commit if
  * the dataset is live, or else the newest snapshot loaded. */
-lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
+LX_API lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot,
+                                        lx_error *error);
 
 /** Like lx__dataset_pin_newest(), for calls that cannot fail: if the refresh fails, returns the
  * newest snapshot loaded. */

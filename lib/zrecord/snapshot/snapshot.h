@@ -77,7 +77,7 @@ lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot 
                                   lx_error *error);
 
 lx__snapshot *lx__snapshot_ref(lx__snapshot *snapshot);
-void lx__snapshot_unref(lx__snapshot *snapshot);
+LX_API void lx__snapshot_unref(lx__snapshot *snapshot);
 
 /** Loads an entry from its row update or from the mapped tables; @p index must be less than the
  * length. */

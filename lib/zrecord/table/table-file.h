@@ -112,7 +112,7 @@ lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx
 /** Opens a file, whose name may be a path below the directory, with @p access (O_RDONLY or O_RDWR),
  * and checks its size with lx__file_expect_size(). With O_RDWR, a missing file is created if @p
  * bytes is 0. */
-lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
-                             int access, uint64_t bytes, bool exact, lx_error *error);
+LX_API lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
+                                    int access, uint64_t bytes, bool exact, lx_error *error);
 
 #endif

@@ -97,9 +97,102 @@ static void manage_cache(struct run *run)
     clear_cache(run);
 }
 
+/* ---- publishing */
+
+static const char *url_of(const struct run *run)
+{
+    static char path[4300];
+    snprintf(path, sizeof path, "%s-there", run->path);
+    return path;
+}
+
+static lx_remote_options *hasty_options(struct run *run)
+{
+    lx_remote_options *options;
+    if (!TRY_NEW(run, options, lx_remote_options_new()))
+        return NULL;
+    if (TRY(run, lx_remote_options_set_connections(options, 2, &run->error)) &&
+        TRY(run, lx_remote_options_set_patience(options, 0, &run->error)))
+        return options;
+    lx_remote_options_free(options);
+    return NULL;
+}
+
+static bool push_once(struct run *run)
+{
+    lx_dataset *dataset = NULL;
+    lx_remote_options *options = hasty_options(run);
+    bool pushed = options != NULL &&
+                  TRY(run, lx_dataset_open(run->path, NULL, &dataset, &run->error)) &&
+                  TRY(run, lx_dataset_push(dataset, url_of(run), options, false, NULL, NULL, NULL,
+                                           &run->error));
+    lx_dataset_close(dataset);
+    lx_remote_options_free(options);
+    return pushed;
+}
+
+/** Pushes without faults, which must succeed, also where a push has failed. */
+static void must_push(const struct run *run)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    must(lx_dataset_open(run->path, NULL, &dataset, &error), "the dataset", &error);
+    must(lx_dataset_push(dataset, url_of(run), NULL, false, NULL, NULL, NULL, &error), "a push",
+         &error);
+    lx_dataset_close(dataset);
+}
+
+/** Checks what is published, without faults, and removes it. */
+static void check_published(struct run *run)
+{
+    char why[600];
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *there;
+    must(lx_remote_open(url_of(run), NULL, NULL, &there, &error), "what was pushed", &error);
+    if (!plain_check(&run->pending, there, why, sizeof why))
+        run_fail(run, "in what was pushed: %s", why);
+    lx_dataset_close(there);
+    tree_remove(url_of(run));
+}
+
+/** A push that fails keeps what it has sent, and the next one completes it. */
+static void push(struct run *run)
+{
+    bool pushed = push_once(run);
+    inject_disarm();
+    if (!pushed)
+        must_push(run);
+    check_published(run);
+    inject_rearm();
+}
+
+/** A prune that fails removes no file that the dataset needs. */
+static void prune(struct run *run)
+{
+    char stray[4400];
+    inject_disarm();
+    must_push(run);
+    snprintf(stray, sizeof stray, "%s/LOG.7", url_of(run));
+    FILE *file = fopen(stray, "w");
+    if (file != NULL)
+        fclose(file);
+    inject_rearm();
+    lx_remote_options *options = hasty_options(run);
+    bool pruned = options != NULL && TRY(run, lx_remote_prune(url_of(run), options, 0, false, NULL,
+                                                              NULL, &run->error));
+    lx_remote_options_free(options);
+    inject_disarm();
+    if (pruned && access(stray, F_OK) == 0)
+        run_fail(run, "%s was not removed", stray);
+    check_published(run);
+    inject_rearm();
+}
+
 const struct scenario elsewhere_scenarios[] = {
     {"elsewhere", prepare, false, read_without_cache},
     {"elsewhere-cached", prepare, false, read_with_cache},
     {"cache", prepare, false, manage_cache},
+    {"push", prepare, false, push},
+    {"prune", prepare, false, prune},
     {NULL, NULL, false, NULL},
 };

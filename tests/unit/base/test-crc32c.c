@@ -84,5 +84,28 @@ START_TEST(combines_the_crcs_of_parts)
 }
 END_TEST
 
+START_TEST(shifts_a_change_past_data)
+{
+    static uint8_t data[200000];
+    uint32_t state = 1;
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * 7 + i / 251);
+    for (uint32_t size = 0; size <= sizeof data; size += size < 600 ? 1 : 9973) {
+        uint32_t crc = state = state * 1664525u + 1013904223u,
+                 change = state = state * 1664525u + 1;
+        uint32_t expected = lx__crc32c(crc, data, size) ^ lx__crc32c(crc ^ change, data, size);
+        ck_assert_uint_eq(lx__crc32c_shift(change, size), expected);
+        ck_assert_uint_eq(lx__crc32c_shift_in_software(change, size), expected);
+    }
+    /* Sizes too large for memory: a shift past the sum is a shift past both. */
+    for (uint32_t size = 1; size < 1u << 31; size *= 3) {
+        uint32_t rest = ~size;
+        uint32_t both = lx__crc32c_shift(lx__crc32c_shift(0x12345678, size), rest);
+        ck_assert_uint_eq(lx__crc32c_shift(0x12345678, UINT32_MAX), both);
+        ck_assert_uint_eq(lx__crc32c_shift_in_software(0x12345678, UINT32_MAX), both);
+    }
+}
+END_TEST
+
 UNIT_MAIN("base/crc32c", matches_known_values, kernels_agree_on_all_lengths_and_alignments,
-          combines_the_crcs_of_parts)
+          combines_the_crcs_of_parts, shifts_a_change_past_data)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The module loaderx._remote, which is separate from loaderx._core so that only users of
  * remote datasets load the libraries for networks. */
-#include "../capsule.h"
+#include "module.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,7 +138,12 @@ static PyObject *new_opener(const remote_state *state, lx_remote_options *option
     lxpy_opener *opener = PyMem_Malloc(sizeof *opener);
     PyObject *capsule = NULL;
     if (opener != NULL) {
-        *opener = (lxpy_opener){options, credentials, state->shared, open_dataset, get_stats};
+        *opener = (lxpy_opener){.options = options,
+                                .credentials = credentials,
+                                .shared = state->shared,
+                                .open = open_dataset,
+                                .push = lxpy_remote_push,
+                                .get_stats = get_stats};
         capsule = PyCapsule_New(opener, LXPY_OPENER, release_opener);
     } else {
         PyErr_NoMemory();
@@ -214,6 +219,10 @@ static PyMethodDef methods[] = {
      "credentials)\n--\n\n"
      "Return the capsule of an opener. Each argument but anonymous may be None; the patience is in "
      "nanoseconds, and credentials is the number of a function."},
+    {"prune", lxpy_remote_prune, METH_VARARGS,
+     "prune(url, opener, older, dry_run)\n--\n\n"
+     "Remove files at a URL that are older than a number of seconds and that no dataset needs; "
+     "return a list of names, sizes and times."},
     {"prepare_threads", prepare_threads, METH_NOARGS,
      "Allow threads of the library to call Python; must be called in each process."},
     {NULL, NULL, 0, NULL},

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "remote/push/push.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "remote/push/file-list.h"
+#include "remote/push/remote-meta.h"
+#include "remote/push/upload.h"
+#include "remote/remote-open.h"
+#include "zrecord/format/meta-file.h"
+#include "zrecord/read/refresh.h"
+
+typedef struct push {
+    lx__target *target;
+    const lx__snapshot *snapshot;
+    char *text; /**< That of meta.json. */
+    size_t size;
+    bool replace;
+    lx__file_list files;
+    lx__remote_meta current; /**< What meta.json was when the push began. */
+    lx__remote_meta claim;   /**< What meta.json.new was. */
+    lx_progress_function progress;
+    void *user;
+    uint64_t done; /**< Number of bytes that are at the URL. */
+    uint64_t sent;
+} push;
+
+static const lx__meta *meta_of(const push *self)
+{
+    return &self->snapshot->store->meta;
+}
+
+static lx_status report(void *user, lx_error *error)
+{
+    const push *self = user;
+    return self->progress != NULL
+               ? lx__error_return(error,
+                                  self->progress(self->done, self->files.bytes, self->user, error),
+                                  "progress")
+               : LX_OK;
+}
+
+static void count_sent(void *user, uint64_t bytes)
+{
+    push *self = user;
+    self->done += bytes;
+    self->sent += bytes;
+}
+
+static lx_status fail_at(const push *self, const char *path, lx_status status, lx_error *error)
+{
+    char *located = lx__path_join(self->target->transport->url, path);
+    lx_error_locate(error, located, NULL, LX_NONE, LX_NONE);
+    lx__free(located);
+    return status;
+}
+
+static lx_status fail_raced(const push *self, lx_error *error)
+{
+    return fail_at(self, "",
+                   lx_fail(error, LX_ERR_EXISTS,
+                           "another process has published or is publishing there at the same time: "
+                           "look at what is there, and push again"),
+                   error);
+}
+
+/* ---- what is there */
+
+/** Reads meta.json and meta.json.new, which must be those of the same dataset. */
+static lx_status look(push *self, lx_error *error)
+{
+    const char *url = self->target->transport->url;
+    lx_status status = lx__remote_meta_read(&self->current, self->target, LX__META_NAME, error);
+    if (status == LX_OK)
+        status = lx__remote_meta_check(&self->current, meta_of(self), url, error);
+    if (status == LX_OK)
+        status = lx__remote_meta_read(&self->claim, self->target, LX__META_NEW_NAME, error);
+    if (status == LX_OK)
+        status = lx__remote_meta_check(&self->claim, meta_of(self), url, error);
+    if (status != LX_OK || !self->current.exists || self->replace ||
+        self->current.meta.generation <= meta_of(self)->generation)
+        return status;
+    return fail_at(self, "",
+                   lx_fail(error, LX_ERR_EXISTS,
+                           "a later generation of the dataset is there, %" PRIu64 ", not %" PRIu64
+                           ": push that to another URL, or with the option to replace it",
+                           self->current.meta.generation, meta_of(self)->generation),
+                   error);
+}
+
+static lx_status take_length(void *user, const char *name, const lx__remote_info *info,
+                             lx_error *error)
+{
+    const push *self = user;
+    lx__listed_file *file = lx__file_list_find(&self->files, name);
+    (void)error;
+    if (file != NULL)
+        file->there = info->bytes;
+    return LX_OK;
+}
+
+/** Whether a chunk is that of a part which is not here: the task that has made the part has sent it
+ * itself. A dataset that was joined elsewhere may consist of tables alone. */
+static bool is_sent_by_task(const push *self, const lx__listed_file *file)
+{
+    lx__file opened;
+    if (!file->is_chunk || lx__chunk_is_own(file->path) || file->there != file->bytes)
+        return false;
+    if (lx__listed_file_open(file, self->snapshot, &opened, NULL) != LX_OK)
+        return true;
+    lx__file_close(&opened);
+    return false;
+}
+
+/** Decides whether to send a file. */
+static lx_status choose(const push *self, lx__listed_file *file, lx_error *error)
+{
+    if (!self->replace && lx__remote_meta_differs(&self->current, file))
+        return fail_at(
+            self, file->path,
+            lx_fail(error, LX_ERR_EXISTS,
+                    "the published generation has another version of this file, as the "
+                    "dataset was changed in place: push it to another URL, rebalance it "
+                    "before, or use the option to replace files, which breaks readers of "
+                    "the published generation"),
+            error);
+    file->wanted = !lx__remote_meta_has(&self->current, file) &&
+                   !lx__remote_meta_has(&self->claim, file) && !is_sent_by_task(self, file);
+    return LX_OK;
+}
+
+/** Lists what is there, and decides which files to send. */
+static lx_status compare(push *self, uint64_t *wanted, lx_error *error)
+{
+    lx_status status = lx__target_list(self->target, take_length, self, error);
+    *wanted = 0;
+    for (size_t i = 0; status == LX_OK && i < self->files.count; i++) {
+        lx__listed_file *file = &self->files.files[i];
+        status = choose(self, file, error);
+        *wanted += file->wanted;
+        self->done += file->wanted ? 0 : file->bytes;
+    }
+    return status;
+}
+
+/* ---- publication */
+
+/** Writes the text of meta.json to the file @p name if that is still what it was, and reads it back:
+ * the answer may have been lost, and there are servers that ignore the condition. */
+static lx_status write_meta(const push *self, const char *name, const lx__remote_meta *former,
+                            lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx__remote_meta now = {.exists = false};
+    lx__precondition precondition = !former->exists                ? LX__WRITE_IF_ABSENT
+                                    : former->info.etag[0] != '\0' ? LX__WRITE_IF_MATCH
+                                                                   : LX__WRITE_ALWAYS;
+    lx_status status = lx__target_put(self->target, name, self->text, self->size, precondition,
+                                      former->info.etag, &why);
+    if (status != LX_OK && status != LX_ERR_STATE) {
+        lx__error_propagate(error, &why);
+        return status;
+    }
+    status = lx__remote_meta_read(&now, self->target, name, error);
+    if (status == LX_OK)
+        status = lx__remote_meta_check(&now, meta_of(self), self->target->transport->url, error);
+    if (status == LX_OK && !lx__remote_meta_is(&now, self->text, self->size))
+        status = fail_raced(self, error);
+    lx__remote_meta_free(&now);
+    return status;
+}
+
+/** Writes meta.json.new, also if it is there: its age tells lx_remote_prune() that a push is under
+ * way. Then looks whether another push has published and removed its own since. */
+static lx_status make_claim(const push *self, lx_error *error)
+{
+    lx__remote_meta now = {.exists = false};
+    lx_status status = write_meta(self, LX__META_NEW_NAME, &self->claim, error);
+    if (status == LX_OK)
+        status = lx__remote_meta_read(&now, self->target, LX__META_NAME, error);
+    bool same = now.exists == self->current.exists &&
+                (!now.exists || lx__remote_meta_is(&now, self->current.text, self->current.size));
+    if (status == LX_OK && !same) {
+        (void)lx__target_remove(self->target, LX__META_NEW_NAME, NULL);
+        status = lx__remote_meta_check(&now, meta_of(self), self->target->transport->url, error);
+        if (status == LX_OK)
+            status = fail_raced(self, error);
+    }
+    lx__remote_meta_free(&now);
+    return status;
+}
+
+/** Fails if another push has written meta.json.new since. */
+static lx_status check_claim(const push *self, lx_error *error)
+{
+    lx__remote_meta now = {.exists = false};
+    lx_status status = lx__remote_meta_read(&now, self->target, LX__META_NEW_NAME, error);
+    /* If it is gone, the same push in another process has ended, or there was a prune: what counts
+     * is meta.json. */
+    if (status == LX_OK && now.exists && !lx__remote_meta_is(&now, self->text, self->size))
+        status = fail_raced(self, error);
+    lx__remote_meta_free(&now);
+    return status;
+}
+
+/** Sends what is missing, and publishes it. */
+static lx_status send(push *self, lx_error *error)
+{
+    const lx__upload upload = {self->target, self->snapshot, &self->files, count_sent, self};
+    lx_status status = make_claim(self, error);
+    if (status == LX_OK && self->claim.exists)
+        status = lx__target_abandon_all(self->target, LX_NONE, error);
+    if (status == LX_OK)
+        status = lx__upload_files(&upload, error);
+    if (status == LX_OK)
+        status = check_claim(self, error);
+    return status == LX_OK ? write_meta(self, LX__META_NAME, &self->current, error) : status;
+}
+
+static lx_status run(push *self, lx_error *error)
+{
+    uint64_t wanted;
+    lx_status status = look(self, error);
+    if (status == LX_OK)
+        status = compare(self, &wanted, error);
+    if (status == LX_OK)
+        status = report(self, error);
+    if (status != LX_OK)
+        return status;
+    bool published = lx__remote_meta_is(&self->current, self->text, self->size);
+    if (wanted != 0 || !published)
+        status = send(self, error);
+    if (status == LX_OK && (self->claim.exists || wanted != 0 || !published))
+        status = lx__target_remove(self->target, LX__META_NEW_NAME, error);
+    return status == LX_OK ? report(self, error) : status;
+}
+
+lx_status lx__push(lx__target *target, const lx__snapshot *snapshot, bool replace,
+                   lx_progress_function progress, void *user, uint64_t *sent, lx_error *error)
+{
+    push self = {.target = target,
+                 .snapshot = snapshot,
+                 .replace = replace,
+                 .progress = progress,
+                 .user = user};
+    lx_status status = lx__file_read_all(&snapshot->store->meta_file, LX__META_LIMIT, &self.text,
+                                         &self.size, error);
+    if (status != LX_OK)
+        return status;
+    target->check = report;
+    target->user = &self;
+    status = lx__file_list_make(&self.files, snapshot, error);
+    if (status == LX_OK)
+        status = run(&self, error);
+    *sent = self.sent;
+    target->check = NULL;
+    lx__remote_meta_free(&self.claim);
+    lx__remote_meta_free(&self.current);
+    lx__file_list_free(&self.files);
+    lx__free(self.text);
+    return status;
+}
+
+/** Opens the URL, and publishes the snapshot there. */
+static lx_status push_to(const char *url, const lx_remote_options *options,
+                         const lx__snapshot *snapshot, bool replace, lx_progress_function progress,
+                         void *user, uint64_t *sent, lx_error *error)
+{
+    lx__transport *transport;
+    lx__request_limits limits;
+    lx__target target = {.queue = NULL};
+    lx_status status = lx__transport_open(url, options, true, &transport, &limits, error);
+    if (status == LX_OK)
+        status = lx__target_open(&target, transport, &limits, error);
+    if (status == LX_OK)
+        status = lx__push(&target, snapshot, replace, progress, user, sent, error);
+    lx__target_close(&target);
+    return status;
+}
+
+lx_status lx_dataset_push(lx_dataset *dataset, const char *url, const lx_remote_options *options,
+                          bool replace, lx_progress_function progress, void *user, uint64_t *sent,
+                          lx_error *error)
+{
+    uint64_t bytes = 0;
+    if (dataset == NULL || url == NULL)
+        return lx__fail_null(error, dataset == NULL ? "dataset" : "url");
+    lx__snapshot *snapshot;
+    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
+    if (snapshot->store->meta.sealed) {
+        status = push_to(url, options, snapshot, replace, progress, user, &bytes, error);
+    } else {
+        status = lx_fail(error, LX_ERR_STATE,
+                         "the dataset is not sealed, and only sealed datasets can be read at a "
+                         "URL: seal it first");
+        lx_error_locate(error, snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
+    }
+    if (sent != NULL)
+        *sent = bytes;
+    lx__snapshot_unref(snapshot);
+    return status;
+}

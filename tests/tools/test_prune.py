@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""loaderx prune: what no dataset at a URL needs."""
+
+import os
+import time
+
+import pytest
+
+
+def files_of(path):
+    return {str(file.relative_to(path)) for file in path.rglob('*') if file.is_file()}
+
+
+@pytest.fixture
+def there(loaderx, folder, images):
+    """Publish two generations of `images`; return their files at `there`: the former, the current."""
+    loaderx.text('seal', 'images')
+    loaderx.text('push', 'images', 'there')
+    former = files_of(folder / 'there')
+    loaderx.text('unseal', 'images')
+    loaderx.text('import', 'images', '--append', '--idx', 'data=data', '--idx', 'label=label')
+    loaderx.text('rebalance', 'images')
+    loaderx.text('seal', 'images')
+    loaderx.text('push', 'images', 'there')
+    return former, files_of(folder / 'images') - {'LOCK'}
+
+
+def make_old(path, days=30):
+    for file in path.rglob('*'):
+        os.utime(file, (time.time() - days * 86400,) * 2)
+
+
+def test_prune(loaderx, folder, there):
+    former, current = there
+    # young files stay
+    assert loaderx.text('prune', 'there').endswith('there: 0 files, 0 bytes, were removed\n')
+    make_old(folder / 'there')
+    assert loaderx.json('prune', 'there', '--older', '40d')['files'] == []
+    found = loaderx.json('prune', 'there', '--dry-run')
+    assert {file['name'] for file in found['files']} == former - current
+    assert files_of(folder / 'there') == former | current
+    size = sum((folder / 'there' / name).stat().st_size for name in former - current)
+    assert (found['bytes'], found['removed']) == (size, False)
+    assert loaderx.json('prune', 'there') == {**found, 'removed': True}
+    assert files_of(folder / 'there') == current
+    assert loaderx('diff', 'images', 'there').returncode == 0
+
+
+def test_age(loaderx, folder, there):
+    former, current = there
+    for age in '0', 'd', '1w', '1.5d', '-1d', '99999999999999999999d':
+        assert 'not an age' in loaderx.fails(2, 'prune', 'there', f'--older={age}')
+    assert loaderx.text('prune', 'there', '--older', '0s', '--quiet') == ''
+    assert files_of(folder / 'there') == current
+
+
+def test_other_files_stay(loaderx, folder, there):
+    former, current = there
+    stay = {'x', 'LOG.txt', 'chunk/x', 'chunk/01.zr', 'other/LOG', 'other/chunk/1.zr', 'LOCK',
+            'part/x', 'partial/LOG', 'chunk/chunk/1.zr'}
+    go = {'LOG.7', 'chunk/999.zr', 'a.offset', 'a.check.3', 'a.dict', 'part/p/meta.json',
+          'part/p/LOG', 'part/p/q/chunk/1.zr', 'part/LOG'}
+    for name in stay | go:
+        (folder / 'there' / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / 'there' / name).write_text('x')
+    make_old(folder / 'there')
+    names = [file['name'] for file in loaderx.json('prune', 'there')['files']]
+    assert sorted(names) == sorted((former | go) - current)
+    assert files_of(folder / 'there') == current | stay
+
+
+def test_unfinished_push(loaderx, folder, there):
+    former, current = there
+    path = folder / 'there'
+    # while a push is under way, its old files stay, and so do those of parts that are being sent
+    for name in 'meta.json.new', 'LOG.9', 'chunk/99.zr', 'part/a/meta.json.new', 'part/a/LOG':
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text('x')
+    make_old(path)
+    os.utime(path / 'chunk' / '99.zr')
+    names = {file['name'] for file in loaderx.json('prune', 'there', '--dry-run')['files']}
+    assert names == {'part/a/meta.json.new', 'part/a/LOG'}
+    # a push that did not end, and no dataset
+    (path / 'meta.json').rename(path / 'meta.json.new')
+    make_old(path)
+    loaderx.text('prune', 'there')
+    assert files_of(path) == set()
+    assert 'there is no dataset' in loaderx.fails(2, 'prune', 'there')
+
+
+def test_errors(loaderx, folder, images):
+    assert 'URL is missing' in loaderx.fails(2, 'prune')
+    loaderx.fails(2, 'prune', 'absent')
+    loaderx.fails(1, 'prune', 'ftp://host/a')
+    # a dataset that is not sealed is none of those that are published
+    assert 'not sealed' in loaderx.fails(1, 'prune', 'images')
