@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Maintaining datasets: verification, comparison, backup, statistics, removal, unsealing and
- * export.
+ * @brief Maintaining datasets: verification, comparison, backup, joining, statistics, removal,
+ * unsealing and export.
  */
 #ifndef LOADERX_MAINTENANCE_H
 #define LOADERX_MAINTENANCE_H
@@ -237,6 +237,83 @@ LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
  * @return Otherwise, any status that lx_dataset_backup() returns.
  */
 LX_API lx_status lx_dataset_pull(lx_dataset *dataset, const char *path,
+                                 lx_progress_function progress, void *user, lx_error *error);
+
+/** @} */
+
+/**
+ * @defgroup lx_dataset_join Join datasets without copying their records
+ * @see loaderx-join(1), lx_dataset, lx_dataset_push(), lx_dataset_verify(), lx_error,
+ * lx_writer_copy(), zrecord(5)
+ * @{
+ */
+
+/**
+ * Joins sealed datasets: creates a sealed dataset whose records are those of the parts, one part
+ * after the other. No record is read or copied: the chunks stay in the folders of the parts, which
+ * are inside the directory of the new dataset, and only the tables are written again, with the
+ * checksums that the values have there. So a join costs about 24 bytes read and written for each
+ * value. The whole directory, with the parts, is the dataset from then on: it can be moved, copied
+ * by lx_dataset_pull() and lx_dataset_backup(), and sent by lx_dataset_push(). It can never be
+ * unsealed, and lx_dataset_remove() refuses it, because the parts are not its own; lx_writer_copy()
+ * makes a dataset that can be changed.
+ *
+ * The parts must not change or move after that. Of each part, only the folder `chunk` is needed;
+ * its own meta.json may stay, so that the part is a dataset as well. A part may itself have been
+ * joined.
+ *
+ * All parts must have the same fields: the same names in any order, and for each name the same
+ * dtype, shape, compression and alignment. The new dataset has them in the order of the first part.
+ * It has those texts of the cards that all parts have in common. Its UUID follows from the parts,
+ * their order and their paths: joining them again makes the same dataset, so that a push that was
+ * interrupted can continue. A value is intact in the new dataset if and only if it is in its part;
+ * lx_dataset_verify() tells.
+ *
+ * The dataset is durable when the call returns. If the call fails or is interrupted, @p path is no
+ * dataset, and the call can be repeated; the parts never change.
+ *
+ * @param[in]  path      The directory to create. It may exist if it contains only the parts, or
+ *                       what an interrupted join left. It need not contain the parts yet: if they
+ *                       are remote, the new files have to be sent to where they are.
+ * @param[in]  parts     @p count datasets, local or remote (remote.h), in the order of their
+ *                       records. They must have been opened without a limit of the length, or only
+ *                       the records up to that limit are joined.
+ * @param[in]  paths     For each part, the path of its folder relative to @p path, or to the URL of
+ *                       the new dataset: 1 to 8 names, joined by slashes, of at most 200 bytes
+ *                       together. Each name has 1 to 64 of the characters A-Z a-z 0-9 _ . - and
+ *                       does not begin with a dot.
+ * @param[in]  count     The number of parts, at least 1.
+ * @param[in]  progress  The progress callback, which receives the number of values passed over so
+ *                       far, and the total; may be NULL.
+ * @param[in]  user      The pointer to pass to @p progress.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK               The dataset is complete and durable.
+ * @retval LX_ERR_STATE        A part is not sealed.
+ * @retval LX_ERR_MISMATCH     The fields of two parts differ; the error names the field.
+ * @retval LX_ERR_UNSUPPORTED  A zstd field has different dictionaries in two parts: write them
+ *                             without dictionaries, or copy the records; or @p path is on a network
+ *                             file system (the error names it): join in a local directory, and send
+ *                             the result with lx_dataset_push().
+ * @retval LX_ERR_EXISTS       @p path contains a dataset or anything else; nothing changed.
+ * @retval LX_ERR_BUSY         Another process is creating a dataset at @p path.
+ * @retval LX_ERR_CORRUPT      A table of a part is damaged, or an entry in it is not valid; the
+ *                             error names the record and the field. Repair the part first.
+ * @retval LX_ERR_LIMIT        There are too many records or chunks, or too many parts for the size
+ *                             of meta.json.
+ * @retval LX_ERR_ARGUMENT     A path is invalid, a part is given twice, @p count is 0, @p path is
+ *                             inside the directory of a dataset, or a pointer is NULL.
+ * @retval LX_ERR_NOT_FOUND    The parent directory of @p path does not exist.
+ * @retval LX_ERR_IO           A system call failed, or a part cannot be read; the error reports its
+ *                             errno.
+ * @retval LX_ERR_NOMEM        Out of memory.
+ * @return Otherwise, the status that @p progress returned.
+ *
+ * @par Thread safety
+ * Any threads may use the parts during the call.
+ */
+LX_API lx_status lx_dataset_join(const char *path, lx_dataset *const *parts,
+                                 const char *const *paths, uint64_t count,
                                  lx_progress_function progress, void *user, lx_error *error);
 
 /** @} */

@@ -37,6 +37,8 @@ static const struct {
 #ifdef HAVE_IMAGES
     {"images", "decoded JPEG images compared with libjpeg-turbo alone", bench_images},
 #endif
+    {"join", "a join compared with copying the tables (wants 400 MiB of memory and of the disk)",
+     bench_join},
     {"loader", "prefetched batches compared with plain loops (wants some GiB, best in a tmpfs)",
      bench_loader},
     {"open", "opening after a crash compared with reading the log", bench_open},

@@ -67,6 +67,7 @@ void bench_commit(bench_run *bench);
 void bench_epochs(bench_run *bench);
 void bench_executor(bench_run *bench);
 void bench_images(bench_run *bench);
+void bench_join(bench_run *bench);
 void bench_loader(bench_run *bench);
 void bench_open(bench_run *bench);
 void bench_orders(bench_run *bench);

@@ -384,6 +384,9 @@ static PyMethodDef dataset_methods[] = {
     {"_repair", FAST lxpy_dataset_repair, METH_FASTCALL | METH_CLASS,
      "_repair($type, path, into, delete, apply, found, progress)\n--\n\n"
      "Repair a damaged dataset, or recover it into a new directory."},
+    {"_join", FAST lxpy_dataset_join, METH_FASTCALL | METH_CLASS,
+     "_join($type, path, parts, progress)\n--\n\n"
+     "Join datasets, given as pairs of a Dataset and its path below the new one."},
     {"_unseal", lxpy_dataset_unseal, METH_O | METH_CLASS,
      "_unseal($type, path)\n--\n\n"
      "Make the sealed dataset at a path writable."},

@@ -167,4 +167,7 @@ PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t 
 PyObject *lxpy_dataset_remove(PyObject *type, PyObject *path);
 PyObject *lxpy_dataset_unseal(PyObject *type, PyObject *path);
 
+/* join.c; the first argument is the type */
+PyObject *lxpy_dataset_join(PyObject *type, PyObject *const *args, Py_ssize_t count);
+
 #endif

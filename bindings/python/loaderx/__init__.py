@@ -20,6 +20,7 @@ from .executor import Executor
 from .field import Field
 from .importing import (ImportReport, import_csv, import_folder, import_jsonl, import_lines,
                         import_lmdb, import_mds, import_original, import_tar, import_tfrecord)
+from .joining import join
 from .loader import Loader, generator
 from .maintenance import copy, remove, repair, unseal
 from .opening import create, open
@@ -101,6 +102,7 @@ __all__ = [
     'import_original',
     'import_tar',
     'import_tfrecord',
+    'join',
     'library_version',
     'open',
     'prefetch',

@@ -60,6 +60,9 @@ class Dataset:
     @classmethod
     def _unseal(cls, path: _Path, /) -> None: ...
     @classmethod
+    def _join(cls, path: _Path, parts: List[Tuple[Dataset, str]], progress: _ProgressFunction,
+              /) -> None: ...
+    @classmethod
     def _repair(cls, path: _Path, into: Optional[_Path], delete: bool, apply: bool,
                 found: Optional[Callable[[Dict[str, Any]], object]], progress: _ProgressFunction,
                 /) -> Tuple[Dict[str, Any], Optional[CorruptError]]: ...

@@ -164,6 +164,14 @@ static lx_status have_set(int failed, lx_error *error)
     return failed == 0 ? LX_OK : lx__fail_memory(error, LX__META_NAME);
 }
 
+lx_status lx__meta_set_uuid(lx__meta *meta, const uint8_t uuid[LX__UUID_BYTES], lx_error *error)
+{
+    memcpy(meta->uuid, uuid, LX__UUID_BYTES);
+    lx__uuid_print(uuid, meta->uuid_text);
+    return have_set(json_object_set_new(meta->document, "uuid", json_string(meta->uuid_text)),
+                    error);
+}
+
 lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error)
 {
     if (generation > LX__GENERATION_MAX)

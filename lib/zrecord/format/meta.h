@@ -69,6 +69,9 @@ lx_status lx__meta_succeed(lx__meta *successor, const lx__meta *meta, lx_error *
 /** Frees the document of a meta, but not the members that it shares. */
 void lx__meta_free_document(lx__meta *meta);
 
+/** Sets the UUID of a new dataset. */
+lx_status lx__meta_set_uuid(lx__meta *meta, const uint8_t uuid[LX__UUID_BYTES], lx_error *error);
+
 /** Sets the WAL generation. Fails with LX_ERR_LIMIT if it exceeds LX__GENERATION_MAX. */
 lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error);
 

@@ -121,15 +121,36 @@ static bool begins_with(const lx__file *directory, const char *name, const char 
     return right;
 }
 
-/** Whether lx__create_files() made this file and nothing was added to it. A file with more in it
- * may belong to a dataset that has lost its meta.json but still has records. */
-static bool is_ours(const lx__file *directory, const char *name)
+/** What a directory may contain when a dataset is created in it. */
+typedef struct clearing {
+    const lx__file *directory;
+    const char *const *parts; /**< The folders of the parts of a joined dataset. */
+    uint64_t part_count;
+    bool joined; /**< The files of an interrupted join are there. */
+    bool clear;  /**< Remove the files that an interrupted creation left. */
+} clearing;
+
+/** Whether a join made this file, which may be complete. */
+static bool is_joined(const char *name)
 {
+    char stem[LX__NAME_SIZE];
+    uint64_t generation;
+    return strcmp(name, LX__WAL_NAME) == 0 || lx__name_split_dict(name, stem) ||
+           (lx__name_split_table(name, stem, &generation) && generation == 0);
+}
+
+/** Whether lx__create_files() made this file and nothing was added to it, or a join made it. A file
+ * with more in it may belong to a dataset that has lost its meta.json but still has records. */
+static bool is_ours(const clearing *self, const char *name)
+{
+    const lx__file *directory = self->directory;
     struct stat about;
     char stem[LX__NAME_SIZE];
     uint64_t generation;
     if (fstatat(directory->fd, name, &about, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISREG(about.st_mode))
         return false;
+    if (self->joined && is_joined(name))
+        return true;
     if (strcmp(name, LX__WAL_NAME) == 0)
         return about.st_size <= LX__FRAME_HEADER + LX__FRAME_TRAILER &&
                begins_with(directory, name, "LXLF");
@@ -172,34 +193,72 @@ static lx_status check_kept(const lx__file *directory, const char *name, bool *s
     return status;
 }
 
+/** Whether this folder is one of the parts or contains some of them. */
+static lx_status check_part(const clearing *self, const char *name, bool *is, lx_error *error)
+{
+    size_t length = strlen(name);
+    *is = false;
+    for (uint64_t i = 0; i < self->part_count && !*is; i++)
+        *is = strncmp(self->parts[i], name, length) == 0 &&
+              (self->parts[i][length] == '/' || self->parts[i][length] == '\0');
+    return *is ? lx__file_is_directory(self->directory, name, is, error) : LX_OK;
+}
+
 static lx_status check_file(void *user, const char *name, lx_error *error)
 {
-    const lx__file *directory = user;
+    const clearing *self = user;
     bool stays;
-    if (is_ours(directory, name))
-        return LX_OK;
-    lx_status status = check_kept(directory, name, &stays, error);
+    if (is_ours(self, name)) {
+        /* As long as meta.json.new is there, it tells what the other files are. */
+        bool marks = self->joined && strcmp(name, LX__META_NEW_NAME) == 0;
+        return self->clear && !marks ? lx__file_remove(self->directory, name, error) : LX_OK;
+    }
+    lx_status status = check_part(self, name, &stays, error);
+    if (status == LX_OK && !stays)
+        status = check_kept(self->directory, name, &stays, error);
     if (status != LX_OK || stays)
         return status;
-    return fail_exists(directory->path, error,
+    return fail_exists(self->directory->path, error,
                        "the directory is not empty: nothing in it will be overwritten");
 }
 
-static lx_status clear_away(void *user, const char *name, lx_error *error)
+/** Whether a join was interrupted here. Its meta.json.new is sealed, and so is that of a copy that
+ * lx_dataset_pull() has begun, whose original is elsewhere; no other one is without meta.json. If
+ * the join was writing meta.json.new, there is no LOG, without which tables have no records. */
+static lx_status look_for_join(clearing *self, lx_error *error)
 {
-    const lx__file *directory = user;
-    return is_ours(directory, name) ? lx__file_remove(directory, name, error)
-                                    : check_file(user, name, error);
+    lx_error why = LX_ERROR_INIT;
+    lx__meta meta = {0};
+    lx__file file;
+    bool log;
+    lx_status status = lx__file_is_regular(self->directory, LX__WAL_NAME, &log, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_open(&file, self->directory, LX__META_NEW_NAME, O_RDONLY, &why);
+    if (status == LX_OK) {
+        status = lx__meta_read(&meta, &file, LX__META_CHECK, &why);
+        self->joined = status == LX_OK
+                           ? meta.sealed
+                           : !log && begins_with(self->directory, LX__META_NEW_NAME, "{");
+        lx__meta_free(&meta);
+        lx__file_close(&file);
+    }
+    if (status != LX_ERR_IO && status != LX_ERR_NOMEM)
+        return LX_OK; /* something else is there, or nothing */
+    lx__error_propagate(error, &why);
+    return status;
 }
 
-/** Checks that the directory contains only files of an interrupted creation. If @p clear is set,
- * also removes them. */
-static lx_status check_directory(lx__file *directory, bool clear, lx_error *error)
+/** Checks that the directory contains only parts and files of an interrupted creation. If
+ * self->clear is set, also removes the latter. */
+static lx_status check_directory(clearing *self, lx_error *error)
 {
     struct stat about;
-    if (fstatat(directory->fd, LX__META_NAME, &about, AT_SYMLINK_NOFOLLOW) == 0)
-        return fail_exists(directory->path, error, "there is already a dataset at this path");
-    return lx__directory_each(directory, clear ? clear_away : check_file, directory, error);
+    if (fstatat(self->directory->fd, LX__META_NAME, &about, AT_SYMLINK_NOFOLLOW) == 0)
+        return fail_exists(self->directory->path, error, "there is already a dataset at this path");
+    self->joined = false;
+    lx_status status = self->part_count != 0 ? look_for_join(self, error) : LX_OK;
+    return status == LX_OK ? lx__directory_each(self->directory, check_file, self, error) : status;
 }
 
 /** Opens the directory, creating it if it does not exist. */
@@ -219,14 +278,15 @@ static lx_status open_or_make(const char *path, lx__file *directory, lx_error *e
     return status;
 }
 
-lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *lock,
-                               lx_error *error)
+lx_status lx__create_joined_directory(const char *path, const char *const *parts, uint64_t count,
+                                      lx__file *directory, lx__file *lock, lx_error *error)
 {
+    clearing content = {.directory = directory, .parts = parts, .part_count = count};
     lx_status status = lx__check_outside(path, error);
     if (status == LX_OK)
         status = open_or_make(path, directory, error);
     if (status == LX_OK)
-        status = check_directory(directory, false, error);
+        status = check_directory(&content, error);
     if (status == LX_OK)
         status = lx__writer_lock(directory, lock, error);
     /* If meta.json was removed a moment ago, make its removal durable before the other files are
@@ -234,7 +294,14 @@ lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *
     if (status == LX_OK)
         status = lx__file_sync(directory, error);
     /* Check again under the lock, because another process may have been faster. */
-    return status == LX_OK ? check_directory(directory, true, error) : status;
+    content.clear = true;
+    return status == LX_OK ? check_directory(&content, error) : status;
+}
+
+lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *lock,
+                               lx_error *error)
+{
+    return lx__create_joined_directory(path, NULL, 0, directory, lock, error);
 }
 
 /* ---- the files of an empty dataset */

@@ -37,6 +37,14 @@ lx_status lx__check_outside(const char *path, lx_error *error);
 lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *lock,
                                lx_error *error);
 
+/**
+ * Like lx__create_directory(), for a dataset that is joined from @p count parts: their folders
+ * @p parts, which are relative to @p path, may be there. Files left by an interrupted join are
+ * removed; its meta.json.new, which must be the first file that a join writes, marks them.
+ */
+lx_status lx__create_joined_directory(const char *path, const char *const *parts, uint64_t count,
+                                      lx__file *directory, lx__file *lock, lx_error *error);
+
 /** Makes a directory's entry in its parent directory durable. */
 lx_status lx__sync_parent(const lx__file *directory, lx_error *error);
 

@@ -5,6 +5,7 @@
 #include "arrows.h"
 #include "scenario.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../tree.h"
@@ -267,6 +268,45 @@ static void pull(struct run *run, lx_dataset *dataset)
     clear_copy(run);
 }
 
+/** Moves the dataset into the folder of the copy, or back. */
+static void move_part(struct run *run, bool back)
+{
+    char part[4320];
+    snprintf(part, sizeof part, "%s/part", copy_path(run));
+    inject_disarm();
+    if (!back)
+        (void)mkdir(copy_path(run), 0777);
+    if (rename(back ? part : run->path, back ? run->path : part) != 0)
+        run_fail(run, "the part cannot be moved");
+    inject_rearm();
+}
+
+/** A join that fails can be repeated. */
+static void join(struct run *run)
+{
+    static const char *const path = "part";
+    char part[4320], why[600];
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset, *joined;
+    snprintf(part, sizeof part, "%s/part", copy_path(run));
+    if (!TRY(run, lx_dataset_open(part, NULL, &dataset, &run->error)))
+        return;
+    bool made = TRY(run,
+                    lx_dataset_join(copy_path(run), &dataset, &path, 1, NULL, NULL, &run->error));
+    inject_disarm();
+    if (!made && !run->fault.forever)
+        must(lx_dataset_join(copy_path(run), &dataset, &path, 1, NULL, NULL, &error),
+             "another join where one failed", &error);
+    if (made || !run->fault.forever) {
+        must(lx_dataset_open(copy_path(run), NULL, &joined, &error), "a joined dataset", &error);
+        if (!plain_check(&run->pending, joined, why, sizeof why))
+            run_fail(run, "in a joined dataset: %s", why);
+        lx_dataset_close(joined);
+    }
+    inject_rearm();
+    lx_dataset_close(dataset);
+}
+
 static void export_npy(struct run *run, lx_dataset *dataset)
 {
     lx_export_result result;
@@ -398,6 +438,14 @@ static void pull_sealed(struct run *run)
     lx_dataset_close(dataset);
 }
 
+static void join_sealed(struct run *run)
+{
+    move_part(run, false);
+    join(run);
+    move_part(run, true);
+    clear_copy(run);
+}
+
 static void read_always(struct run *run)
 {
     lx_executor *executor;
@@ -471,6 +519,7 @@ const struct scenario reader_scenarios[] = {
     {"read-pread", prepare_some, false, read_by_pread},
     {"read-concurrently", prepare_some, true, read_concurrently},
     {"copies", prepare_some, false, make_copies},
+    {"join", prepare_closed, false, join_sealed},
     {"pull", prepare_closed, false, pull_sealed},
     {NULL, NULL, false, NULL},
 };

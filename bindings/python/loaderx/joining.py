@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Joining datasets without copying their records."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import tempfile
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from . import _core
+from ._elsewhere import Credentials
+from ._paths import is_url
+from ._progress import Progress, reporting
+from .publishing import push
+from .sources import Dataset
+from .sources.dataset import Path
+
+__all__ = ['join']
+
+
+def join(path: Path, parts: Sequence[Path], *, scratch: Optional[Path] = None,
+         endpoint: Optional[str] = None, region: Optional[str] = None,
+         credentials: Optional[Credentials] = None, anonymous: bool = False,
+         connections: Optional[int] = None, patience: Optional[float] = None,
+         progress: Progress = True) -> None:
+    """Join sealed datasets to one, without reading or copying their records.
+
+    The parts must be in folders inside `path`, such as ``part/0``, and stay there: only the tables
+    are written again. The new dataset has the records of the parts, one part after the other, and
+    consists of the whole directory from then on. It is sealed, and cannot be unsealed. The parts
+    must not change or move after that.
+
+    All parts must have the same fields, in any order: dtypes, shapes and compressions. Fields with
+    a zstd dictionary need the same one in all parts that have one: pass no ``dictionary`` to
+    `Field`, or use `copy`. The card of the new dataset has the entries that all parts have in
+    common. Its uuid follows from the parts: joining them again makes the same dataset, so after a
+    failure, the same call continues to send what is missing at a URL.
+
+    Parameters
+    ----------
+    path : path-like or URL
+        The directory that contains the parts, or the URL below which they are.
+    parts : list of path-like or URL
+        The parts, in the order of their records.
+    scratch : path-like, optional
+        For a URL: the folder for the tables, about 24 bytes for each value, until they are sent;
+        by default, that of `tempfile`.
+    endpoint, region, credentials, anonymous, connections, patience
+        For a URL: see `Dataset`.
+    progress : bool or callable, optional
+        True shows a bar on a terminal or in a notebook, if tqdm is installed. If a function is
+        passed, it is called periodically with the number of values passed over so far and the
+        total; if it raises an exception, the operation ends.
+
+    Raises
+    ------
+    FileExistsError
+        There is already a dataset at `path`, or something else than parts. For a URL, another
+        dataset is there.
+    LoaderxError
+        The fields of the parts differ, or a part is not sealed.
+    CorruptError
+        A table of a part is damaged: `repair` the part first.
+
+    Examples
+    --------
+    >>> for task in range(3):
+    ...     with create(f'part-{task}', {'x': Field('int64')}) as writer:
+    ...         first = writer.extend({'x': np.arange(4) + 10 * task})
+    ...     open(f'part-{task}', 'a').seal()
+    ...     os.renames(f'part-{task}', f'joined/part/{task}')
+    >>> join('joined', [f'joined/part/{task}' for task in range(3)])
+    >>> open('joined')['x'][:].tolist()
+    [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23]
+    """
+    if isinstance(parts, (str, bytes, os.PathLike)):
+        raise TypeError('parts must be a list of paths, not a single path')
+    options: Dict[str, Any] = dict(endpoint=endpoint, region=region, credentials=credentials,
+                                   anonymous=anonymous, connections=connections, patience=patience)
+    remote = is_url(path)
+    if not remote and scratch is not None:
+        raise ValueError('scratch requires a URL: in a directory, the tables are written there')
+    found = [_inside(path, part) for part in parts]
+    with _more_files(len(found)), contextlib.ExitStack() as stack:
+        opened: List[Tuple[Dataset, str]] = [
+            (stack.enter_context(Dataset(part, **(options if remote else {}))), inner)
+            for part, inner in zip(parts, found)]
+        if not remote:
+            _join(path, opened, progress)
+            return
+        with tempfile.TemporaryDirectory(prefix='loaderx-join-', dir=scratch) as folder:
+            joined = os.path.join(os.fsdecode(folder), 'joined')
+            _join(joined, opened, progress)
+            push(joined, path, progress=progress, **options)
+
+
+def _join(path: Path, parts: List[Tuple[Dataset, str]], progress: Progress) -> None:
+    with reporting(progress, 'join', ' values') as report_progress:
+        _core.Dataset._join(path, parts, report_progress)
+
+
+def _inside(path: Path, part: Path) -> str:
+    """Return the path of a part relative to the joined dataset."""
+    folder, inner = _normal(path), _normal(part)
+    if not inner.startswith(folder + '/'):
+        raise ValueError(f'{os.fsdecode(part)!r} is not inside {os.fsdecode(path)!r}: parts stay '
+                         'where they are, so move them there first')
+    return inner[len(folder) + 1:]
+
+
+def _normal(path: Path) -> str:
+    text = os.fsdecode(path)
+    return (text if is_url(text) else os.path.realpath(text)).rstrip('/')
+
+
+@contextlib.contextmanager
+def _more_files(count: int) -> Iterator[None]:
+    """Allow enough open files for the parts, each of which needs a few, until all are closed."""
+    former, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = 8 * count + former
+    wanted = needed if most == resource.RLIM_INFINITY else min(needed, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (former, most))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""loaderx join: one dataset of many, whose payloads stay where they are."""
+
+import os
+import time
+
+import pytest
+
+from arrays import values, write_idx
+
+ROWS = 300
+
+
+@pytest.fixture
+def parts(folder, loaderx):
+    """Three sealed parts inside the folder `all`, and the same records in `whole`."""
+    x = values('uint8', (3 * ROWS, 40))
+    write_idx(folder / 'whole.idx', x)
+    loaderx.text('import', 'whole', '--idx', f'x={folder}/whole.idx', '--seal', '-q')
+    (folder / 'all' / 'part').mkdir(parents=True)
+    names = []
+    for i in range(3):
+        write_idx(folder / 'part.idx', x[i * ROWS:(i + 1) * ROWS])
+        names.append(f'all/part/{i}')
+        loaderx.text('import', names[i], '--idx', f'x={folder}/part.idx', '--chunk-records', '70',
+                     '--seal', '-q')
+    return names
+
+
+def digest(loaderx, path):
+    return loaderx.json('digest', path)['digest']
+
+
+def test_joins(loaderx, folder, parts):
+    assert loaderx.text('join', 'all', *parts) == f'all: {3 * ROWS} records, joined from 3 parts\n'
+    loaderx.text('verify', 'all')
+    assert digest(loaderx, 'all') == digest(loaderx, 'whole')
+    assert not list((folder / 'all' / 'chunk').iterdir())
+
+
+def test_payloads_are_not_read(loaderx, folder, parts):
+    for part in parts:
+        (folder / part / 'chunk').rename(folder / part / 'away')
+        (folder / part / 'chunk').mkdir()
+    assert loaderx.json('join', 'all', *parts) == {'path': 'all', 'parts': 3, 'length': 3 * ROWS}
+    for part in parts:
+        (folder / part / 'chunk').rmdir()
+        (folder / part / 'away').rename(folder / part / 'chunk')
+    loaderx.text('verify', 'all')
+
+
+def test_the_order_is_that_of_the_arguments(loaderx, parts):
+    loaderx.text('join', 'all', *reversed(parts), '-q')
+    loaderx.text('copy', *reversed(parts), 'copy', '-q')
+    assert digest(loaderx, 'all') == digest(loaderx, 'copy')
+
+
+def test_refuses(loaderx, folder, parts):
+    assert 'PART is missing' in loaderx.fails(2, 'join', 'all')
+    assert 'whole is not inside' in loaderx.fails(2, 'join', 'all', parts[0], 'whole')
+    assert 'is not inside' in loaderx.fails(2, 'join', 'all', 'all')
+    assert 'given twice' in loaderx.fails(2, 'join', 'all', parts[0], parts[0])
+    assert '--scratch requires a URL' in loaderx.fails(2, 'join', 'all', *parts, '--scratch', '.')
+    loaderx.fails(2, 'join', 'none', *parts)
+    loaderx.text('unseal', parts[1])
+    assert 'not sealed' in loaderx.fails(2, 'join', 'all', *parts)
+    loaderx.text('seal', parts[1])
+    loaderx.text('import', 'all/part/other', '--idx', f'y={folder}/part.idx', '--seal', '-q')
+    assert "missing" in loaderx.fails(1, 'join', 'all', *parts, 'all/part/other')
+    (folder / 'all' / 'notes').write_text('mine')
+    assert 'not empty' in loaderx.fails(2, 'join', 'all', *parts)
+    assert not (folder / 'all' / 'meta.json').exists()
+    assert (folder / 'all' / 'notes').read_text() == 'mine'
+
+
+def test_continues_after_kill(loaderx, folder, parts):
+    delay = 0.002
+    while not (folder / 'all' / 'meta.json').exists():
+        job = loaderx.start('join', 'all', *parts, '--quiet')
+        time.sleep(delay)
+        job.kill()
+        assert job.communicate(timeout=60)[1] == b''
+        delay *= 1.5
+    loaderx.text('verify', 'all')
+
+
+def test_joins_at_a_url(loaderx, folder, parts):
+    url = f'file://{folder}/there'
+    for part in parts:
+        loaderx.text('push', part, f'{url}/{part[4:]}', '-q')
+    given = [f'{url}/{part[4:]}' for part in parts]
+    (folder / 'scratch').mkdir()
+    loaderx.text('join', url, *given, '--scratch', 'scratch')
+    assert not os.listdir(folder / 'scratch')
+    loaderx.text('verify', url)
+    assert digest(loaderx, url) == digest(loaderx, 'whole')
+    # the same parts are the same dataset, so there is nothing to do
+    loaderx.text('join', f'{url}/', *given, '--scratch', 'scratch', '-q')
+    assert 'is not inside' in loaderx.fails(2, 'join', url, parts[0])
+    loaderx.fails(2, 'join', url, *reversed(given))    # another dataset is there
