@@ -27,6 +27,7 @@ from .opening import create, open
 from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distributed, Lanes,
                      Nanoset, Order, Padded, Random, Repeat, Sequential, Shuffle, Slice, Subset,
                      TorchRandom, TorchSubset, Weighted, split)
+from .parts import Part, PartWriter, publish
 from .prefetching import Prefetcher, prefetch
 from .publishing import PrunedFile, prune, push
 from .ragged import Pad, Ragged
@@ -67,6 +68,8 @@ __all__ = [
     'PackedDataset',
     'Pad',
     'Padded',
+    'Part',
+    'PartWriter',
     'Prefetcher',
     'PrunedFile',
     'Ragged',
@@ -107,6 +110,7 @@ __all__ = [
     'open',
     'prefetch',
     'prune',
+    'publish',
     'push',
     'remove',
     'repair',

@@ -15,11 +15,11 @@ from ._tensors import to_numpy
 # The number of records of a Hugging Face dataset to read at a time, which is its own default.
 _HUB_ROWS = 1000
 
-__all__ = ['arrow_of', 'columns_of', 'export_arrow', 'find_columns', 'is_frame', 'is_tensor',
-           'kind_of', 'to_array']
+__all__ = ['arrow_of', 'columns_of', 'export_arrow', 'find_class', 'find_columns', 'is_frame',
+           'is_tensor', 'kind_of', 'to_array']
 
 
-def _class(module: str, name: str) -> Any:
+def find_class(module: str, name: str) -> Any:
     """Return the class of a library, or None if the caller has not imported the library."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind if isinstance(kind, type) else None
@@ -27,13 +27,13 @@ def _class(module: str, name: str) -> Any:
 
 def is_tensor(value: Any) -> bool:
     """Return whether `value` is a torch tensor."""
-    tensor = _class('torch', 'Tensor')
+    tensor = find_class('torch', 'Tensor')
     return tensor is not None and isinstance(value, tensor)
 
 
 def is_frame(value: Any) -> bool:
     """Return whether `value` is a pandas DataFrame."""
-    frame = _class('pandas', 'DataFrame')
+    frame = find_class('pandas', 'DataFrame')
     return frame is not None and isinstance(value, frame)
 
 
@@ -51,7 +51,7 @@ def to_array(value: Any, name: str) -> Any:
 
     A list that contains tensors becomes a list that contains arrays. Errors begin with `name`.
     """
-    tensor = _class('torch', 'Tensor')
+    tensor = find_class('torch', 'Tensor')
     if tensor is None:
         return value
     try:
@@ -88,11 +88,11 @@ def _validated(table: Any) -> Any:
     objects are returned as they are.
     """
     for name in 'Table', 'RecordBatch', 'Array', 'ChunkedArray':
-        kind = _class('pyarrow', name)
+        kind = find_class('pyarrow', name)
         if kind is not None and isinstance(table, kind):
             table.validate()
             return table
-    reader = _class('pyarrow', 'RecordBatchReader')
+    reader = find_class('pyarrow', 'RecordBatchReader')
     if reader is not None and isinstance(table, reader):
         return reader.from_batches(table.schema, _validated_batches(table))
     return table
@@ -115,11 +115,11 @@ def _batches_of_hub(dataset: Any) -> Any:
     Return None for any other object.
     """
     for name in 'DatasetDict', 'IterableDatasetDict':
-        kind = _class('datasets', name)
+        kind = find_class('datasets', name)
         if kind is not None and isinstance(dataset, kind):
             raise TypeError(f'a {name} is several datasets: pass one of them, such as '
                             f'dataset[{next(iter(dataset), "train")!r}]')
-    whole, iterable = _class('datasets', 'Dataset'), _class('datasets', 'IterableDataset')
+    whole, iterable = find_class('datasets', 'Dataset'), find_class('datasets', 'IterableDataset')
     if whole is None or not isinstance(dataset, (whole, iterable)):
         return None
     import pyarrow as pa    # type: ignore[import-untyped, unused-ignore]    # datasets requires it
@@ -144,7 +144,7 @@ def arrow_of(table: Any) -> Any:
     find_columns() takes the columns of a DataFrame as they are; Arrow would, for example, turn NaN
     into null.
     """
-    frame = _class('pandas', 'DataFrame')
+    frame = find_class('pandas', 'DataFrame')
     return None if frame is not None and isinstance(table, frame) else export_arrow(table)
 
 
@@ -187,7 +187,7 @@ def _of_series(series: Any, is_json: bool) -> Any:
     """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind != 'O':
         return series.to_numpy()
-    text = _class('pandas', 'StringDtype')
+    text = find_class('pandas', 'StringDtype')
     if text is not None and isinstance(series.dtype, text) and not is_json:
         return [None if missing else value.encode()
                 for value, missing in zip(series, series.isna())]

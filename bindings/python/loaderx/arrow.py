@@ -10,12 +10,15 @@ import zlib
 from functools import partial
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
+import numpy as np
+
 from . import _core
 from ._arrow_files import ArrowFiles
 from ._check import boolean
 from ._import_state import Begun, ImportState
 from ._progress import Progress, reporting
-from ._tables import export_arrow
+from ._tables import export_arrow, is_frame, kind_of
+from ._types import array_type
 from .field import Field, field_of
 from .opening import creation, fill_new
 from .sources import Dataset
@@ -142,6 +145,34 @@ def _find_paths(source: Any) -> Optional[List[str]]:
     return None
 
 
+def derive_fields(table: Any, exported: Any) -> Dict[str, Field]:
+    """Return the fields for the columns of a table, of which arrow_of() returned `exported`."""
+    if exported is not None:
+        return _choose_fields(_schema_of(exported), {})
+    if is_frame(table):
+        try:
+            import pyarrow    # type: ignore[import-untyped, unused-ignore]
+        except ImportError:
+            raise ImportError('fields must be given: only pyarrow, which is not installed, tells '
+                              'the types of a DataFrame', name='pyarrow') from None
+        schema = pyarrow.Schema.from_pandas(table, preserve_index=False)
+        return _choose_fields(schema.__arrow_c_schema__(), {})
+    if not isinstance(table, Mapping):
+        raise TypeError(f'fields must be given: a {kind_of(table)} does not tell the types of its '
+                        'columns')
+    for name, column in table.items():
+        if not isinstance(column, np.ndarray) or not column.ndim or not array_type(column.dtype):
+            kind = f'an array of {column.dtype}' if isinstance(column, np.ndarray) else \
+                f'a {kind_of(column)}'
+            raise TypeError(f'fields must be given: the column {name!r} is {kind}')
+    return {name: Field(column.dtype, column.shape[1:]) for name, column in table.items()}
+
+
+def _schema_of(exported: Any) -> Any:
+    """Return the capsule of the schema of what export_arrow() returned."""
+    return exported[0] if isinstance(exported, tuple) else _core.arrow_schema(exported)
+
+
 def _choose_fields(schema: Any, fields: Mapping[str, Field]) -> Dict[str, Field]:
     """Return the fields for the columns of a schema, which is a capsule."""
     columns, described = _core.arrow_fields(schema)
@@ -199,8 +230,8 @@ def _import_table(source: Any, path: Path, fields: Mapping[str, Field], append: 
             with _opening(True, **options)(path) as writer:
                 fill(writer)
         else:
-            schema = exported[0] if isinstance(exported, tuple) else _core.arrow_schema(exported)
-            fill_new(creation(_choose_fields(schema, fields), **options), path, fill)
+            chosen = _choose_fields(_schema_of(exported), fields)
+            fill_new(creation(chosen, **options), path, fill)
     return counts[0]
 
 

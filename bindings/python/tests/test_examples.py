@@ -12,10 +12,11 @@ import loaderx as lx
 
 # Packages that the examples of these modules need; without them the examples are skipped.
 NEEDS = {'torch': ['torch', 'nanoset._batches', 'nanoset._samplers'], 'jax': ['jax'],
-         'tokenizers': ['tokenize'], 'loaderx._images': ['images'],
-         'loaderx._remote': ['sources.dataset', 'publishing']}
+         'tokenizers': ['tokenize'], 'loaderx._images': ['images'], 'dask': ['dask'],
+         'loaderx._remote': ['dask', 'parts', 'publishing', 'sources.dataset']}
 # Examples of these modules need the user's data; they do not run.
-SKETCHES = {'jax': 'a mesh of devices', 'torch._loader': 'images', 'torch._samplers': 'images',
+SKETCHES = {'ray': 'a cluster of Ray', 'spark': 'a session of Spark',
+            'jax': 'a mesh of devices', 'torch._loader': 'images', 'torch._samplers': 'images',
             'torch._token_stream': 'a tokenizer', 'tokenize._stream': 'a tokenizer',
             'nanoset._batches': 'a parallel context', 'nanoset._samplers': 'a Nanoset',
             'nanoset._dataset': 'tokens of Nanotron', 'megatron._blended': 'tokens of Megatron',
