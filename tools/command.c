@@ -8,7 +8,7 @@
 #include "failure.h"
 
 /* Includes the shared options and the terminator of the list. */
-#define OPTIONS_MAX (COMMAND_OPTIONS_MAX + 7)
+#define OPTIONS_MAX (COMMAND_OPTIONS_MAX + 8)
 /* The column at which the descriptions of the options begin. */
 #define HELP_COLUMN 30
 
@@ -16,13 +16,14 @@
 static const command_option shared_options[] = {
     {OPTION_CACHE, "cache", "FOLDER", "of a URL: keep what is fetched in FOLDER, and use it again"},
     {OPTION_LIMIT, "limit", "SIZE", "the most bytes in the cache, such as 500G (the free space)"},
+    {OPTION_TIER, "tier", "URL", "of s3:// and https://: a node of a tier; can be repeated"},
     {OPTION_ENDPOINT, "endpoint", "URL", "of s3://: the server (that of the environment, or AWS)"},
     {OPTION_REGION, "region", "REGION", "of s3://: the region (that of the environment)"},
     {OPTION_ANONYMOUS, "anonymous", NULL, "of s3://: send no credentials, for public buckets"},
     {'h', "help", NULL, "print this help"}};
 #define SHARED_COUNT (sizeof shared_options / sizeof *shared_options)
-/* The number of those for a cache, which are the first ones. */
-#define CACHE_COUNT 2
+/* The number of those for caches, which are the first ones. */
+#define CACHE_COUNT 3
 
 /** Returns the option at a position: first those of the subcommand, then the shared ones. */
 static const command_option *get_option(const command *self, size_t i)

@@ -33,6 +33,7 @@ enum {
     OPTION_JSON = OPTION_LONG,
     OPTION_CACHE,
     OPTION_LIMIT,
+    OPTION_TIER,
     OPTION_ENDPOINT,
     OPTION_REGION,
     OPTION_ANONYMOUS,
@@ -105,8 +106,8 @@ void command_print_help(const command *self);
 
 extern const command backup_command, bench_command, blend_command, cache_command, card_command,
     checkpoint_command, copy_command, diff_command, digest_command, export_command, get_command,
-    import_command, join_command, pack_command, prune_command, pull_command, push_command,
-    rebalance_command, recordio_command, repair_command, sample_command, seal_command,
+    import_command, join_command, pack_command, plan_command, prune_command, pull_command,
+    push_command, rebalance_command, recordio_command, repair_command, sample_command, seal_command,
     split_command, stat_command, train_command, unseal_command, verify_command, warm_command;
 
 #endif

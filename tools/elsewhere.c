@@ -11,10 +11,20 @@
 static const char *cache, *endpoint, *region;
 static bool anonymous;
 static uint64_t limit = LX_NONE;
+static const char *tier[LX_MAX_TIER_NODES];
+static size_t tier_count;
 
 bool elsewhere_is(const char *path)
 {
     return strstr(path, "://") != NULL;
+}
+
+static lx_status add_node(const char *url, lx_error *error)
+{
+    if (tier_count == LX_MAX_TIER_NODES)
+        return lx_fail(error, LX_ERR_ARGUMENT, "--tier can be given %d times", LX_MAX_TIER_NODES);
+    tier[tier_count++] = url;
+    return LX_OK;
 }
 
 lx_status elsewhere_take(int id, char *value, lx_error *error)
@@ -22,6 +32,8 @@ lx_status elsewhere_take(int id, char *value, lx_error *error)
     switch (id) {
     case OPTION_LIMIT:
         return number_parse_size("--limit", value, &limit, error);
+    case OPTION_TIER:
+        return add_node(value, error);
     case OPTION_ENDPOINT:
         endpoint = value;
         return LX_OK;
@@ -58,6 +70,8 @@ lx_status elsewhere_make_options(lx_remote_options **options, lx_error *error)
     lx_status status = LX_OK;
     if (cache != NULL)
         status = lx_remote_options_set_cache(made, cache, limit, error);
+    if (status == LX_OK)
+        status = lx_remote_options_set_tier(made, tier, tier_count, error);
     if (status == LX_OK)
         status = lx_remote_options_set_endpoint(made, endpoint, error);
     if (status == LX_OK)

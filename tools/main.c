@@ -12,12 +12,12 @@
 #include "interrupt.h"
 
 static const command *const commands[] = {
-    &import_command,     &export_command,    &copy_command,   &stat_command,   &card_command,
-    &get_command,        &verify_command,    &digest_command, &diff_command,   &repair_command,
-    &backup_command,     &push_command,      &pull_command,   &prune_command,  &join_command,
-    &checkpoint_command, &rebalance_command, &seal_command,   &unseal_command, &train_command,
-    &warm_command,       &cache_command,     &bench_command,  &sample_command, &blend_command,
-    &split_command,      &recordio_command,  &pack_command};
+    &import_command,     &export_command,    &copy_command,     &stat_command,   &card_command,
+    &get_command,        &verify_command,    &digest_command,   &diff_command,   &repair_command,
+    &backup_command,     &push_command,      &pull_command,     &prune_command,  &join_command,
+    &checkpoint_command, &rebalance_command, &seal_command,     &unseal_command, &train_command,
+    &warm_command,       &plan_command,      &cache_command,    &bench_command,  &sample_command,
+    &blend_command,      &split_command,     &recordio_command, &pack_command};
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static void print_usage(FILE *to)

@@ -63,7 +63,7 @@ lx_status number_parse_size(const char *what, const char *text, uint64_t *bytes,
     bool valid = take_digits(&at, bytes);
     if (valid && *at != '\0') {
         const char *suffix = strchr(suffixes, *at == 'K' ? 'k' : *at);
-        valid = suffix != NULL && at[1] == '\0';
+        valid = suffix != NULL && (at[1] == '\0' || strcmp(at + 1, "iB") == 0);
         shift = valid ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
     }
     if (!valid || *bytes > UINT64_MAX >> shift)

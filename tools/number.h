@@ -22,9 +22,11 @@ lx_status number_parse_within(const char *what, const char *text, uint64_t least
  * returns false if there is no such number. */
 bool number_take_real(char **text, double *number);
 
-/** Parses a size in bytes, with an optional suffix k, M, G or T: 2^10, 2^20, 2^30 or 2^40 bytes. */
 /** Parses a duration, such as 90s, 30m, 12h or 7d, into seconds. */
 lx_status number_parse_age(const char *what, const char *text, uint64_t *seconds, lx_error *error);
+
+/** Parses a size in bytes, with an optional suffix k, M, G or T, or KiB, MiB, GiB or TiB: 2^10, 2^20,
+ * 2^30 or 2^40 bytes. */
 lx_status number_parse_size(const char *what, const char *text, uint64_t *bytes, lx_error *error);
 
 /** The records that an argument selects. Negative numbers count from the end, as in Python. */

@@ -51,7 +51,8 @@ typedef struct lx_remote_stats {
                                   over all threads. */
     uint64_t replaced_bytes; /**< Number of bytes that were dropped from memory before they were
                                   read: if this grows, lx_remote_options_set_memory() helps. */
-    uint64_t reserved[8];    /**< Reserved; zero. */
+    uint64_t tier_bytes;     /**< How many of @ref bytes nodes of the tier have sent. */
+    uint64_t reserved[7];    /**< Reserved; zero. */
 } lx_remote_stats;
 
 /**
@@ -201,6 +202,35 @@ LX_API lx_status lx_remote_options_set_endpoint(lx_remote_options *options, cons
 LX_API lx_status lx_remote_options_set_region(lx_remote_options *options, const char *region,
                                               lx_error *error);
 
+/** The maximum number of nodes in a tier. */
+#define LX_MAX_TIER_NODES 1024
+
+/**
+ * Sets the nodes of a tier: HTTP caches, such as nginx, on the hosts of a job. What any host has
+ * read is then read from a node by all others, so each byte comes from the server once for the whole
+ * job. The section "A tier of nginx" of doc/remote.md has the configuration of a node.
+ *
+ * Each node is asked for its segments of 64 MiB of the files, which are computed from the names of
+ * the nodes: all hosts must have the same names. A node that does not answer with what was asked for
+ * is passed over for 30 s; another one, or the server of the dataset, is asked instead. meta.json,
+ * and values that were wrong, always come from that server.
+ *
+ * Nodes are asked by unencrypted HTTP, also for `https://`, and receive the requests as the server
+ * would: with the signature, the query or the bearer token. A node answers whoever asks it, without
+ * credentials. So the network between the hosts must be one that only the job can use.
+ *
+ * @param options  The options.
+ * @param urls     The URL of each node, `http://host` or `http://host:port`; copied.
+ * @param count    The number of nodes, up to #LX_MAX_TIER_NODES; 0: no tier, the default.
+ * @param error    Receives the failure; may be NULL.
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL, there are too many nodes, or one is another URL. The
+ *                          options are unchanged.
+ */
+LX_API lx_status lx_remote_options_set_tier(lx_remote_options *options, const char *const *urls,
+                                            size_t count, lx_error *error);
+
 /**
  * Opens a sealed remote dataset.
  *
@@ -215,6 +245,7 @@ LX_API lx_status lx_remote_options_set_region(lx_remote_options *options, const 
  * @param[out] error           Receives the first failure; may be NULL.
  *
  * @return Any status that lx_dataset_open() returns.
+ * @retval LX_ERR_ARGUMENT     The options have a tier, but the dataset is on a file system.
  * @retval LX_ERR_UNSUPPORTED  The scheme is unknown, this library was built without it, the dataset
  *                             is not sealed, or the options ask for mappings or for a live handle.
  * @retval LX_ERR_LIMIT        The limit of the cache is less than the dataset's tables need.

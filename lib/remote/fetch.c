@@ -162,6 +162,7 @@ lx_status lx__fetch_start(lx__remote_file *file, lx__pages pages, uint64_t size,
                                   .offset = pages.first * LX__PAGE_BYTES,
                                   .size = (size_t)size,
                                   .urgent = urgent,
+                                  .past_tier = atomic_load(&file->doubtful),
                                   .begin = begin,
                                   .finish = finish};
     lx_status status = lx__remote_file_want(file, made, error);

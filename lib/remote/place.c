@@ -18,6 +18,7 @@ lx_status lx__place_new(lx__transport *transport, const lx__request_limits *limi
     if (made != NULL) {
         atomic_init(&made->references, 1);
         made->network = transport->class->network;
+        made->segment = transport->segment;
         made->url = lx__strdup(transport->url);
         pthread_mutex_init(&made->mutex, NULL);
         lx__process_record(&made->process);
@@ -118,5 +119,6 @@ void lx__place_get_stats(lx__place *place, lx_remote_stats *stats)
         .stored_bytes = atomic_load(&place->counts.stored_bytes),
         .wait_ns = atomic_load(&place->counts.wait_ns),
         .replaced_bytes = lx__page_ring_count_unread(place->ring) * LX__PAGE_BYTES,
+        .tier_bytes = counts.tier_bytes,
     };
 }

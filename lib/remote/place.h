@@ -33,6 +33,7 @@ typedef struct lx__place {
     atomic_size_t references;
     char *url; /**< Without credentials, for messages. */
     const char *network;
+    uint64_t segment; /**< Fetches do not cross multiples of so many bytes; 0: they may. */
     lx__request_queue *queue;
     lx__page_ring *ring;
     lx__cache *cache;    /**< NULL: none. */

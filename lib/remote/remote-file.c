@@ -324,13 +324,9 @@ size_t lx__remote_file_copy_here(lx__remote_file *file, uint8_t *data, size_t si
     return done;
 }
 
-bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size)
+void lx__remote_file_drop(lx__remote_file *file, lx__pages pages)
 {
     lx__cache_file *cached = atomic_load(&file->cached);
-    uint64_t whole = atomic_load(&file->size);
-    if (whole == LX_NONE || offset >= whole || size == 0)
-        return false;
-    lx__pages pages = lx__pages_of(offset, size < whole - offset ? size : whole - offset);
     if (cached != NULL)
         lx__cache_file_drop(cached, pages);
     if (file->is_chunk)
@@ -338,5 +334,4 @@ bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size
     _Atomic uint64_t *kept = atomic_load_explicit(&file->kept, memory_order_acquire);
     for (uint64_t page = pages.first; kept != NULL && page < pages.first + pages.count; page++)
         atomic_fetch_and(&kept[page / 64], ~(1ull << page % 64));
-    return true;
 }

@@ -22,6 +22,7 @@ typedef struct lx__remote_file {
     uint32_t number; /**< In the ring. */
     bool is_chunk;
 
+    atomic_bool doubtful;             /**< Bytes of it were wrong: a tier may have damaged them. */
     _Atomic uint64_t size;            /**< LX_NONE: unknown. */
     _Atomic(lx__cache_file *) cached; /**< NULL: the cache does not keep this file. */
     /** @name Pages in memory; NULL in a file that has none */
@@ -79,8 +80,8 @@ uint64_t lx__remote_file_count_here(const lx__remote_file *file, lx__pages pages
 /** Copies the bytes that are here, up to the first that is not; returns their number. */
 size_t lx__remote_file_copy_here(lx__remote_file *file, uint8_t *data, size_t size,
                                  uint64_t offset);
-/** Drops pages; see lx__provider_class. */
-bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size);
+/** Drops pages. */
+void lx__remote_file_drop(lx__remote_file *file, lx__pages pages);
 /** @} */
 
 /** Logs once that the cache of the place cannot be used. */

@@ -24,9 +24,13 @@
 #define SCHEMES "file:// (this library was built without libcurl)"
 #endif
 
-static lx_status open_directory(const char *path, bool write, lx__transport **transport,
-                                lx_error *error)
+/** Opens the transport for a directory of this machine. */
+static lx_status open_directory(const char *path, const lx_remote_options *options, bool write,
+                                lx__transport **transport, lx_error *error)
 {
+    if (options->http.tier.count != 0)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "a tier is only for datasets at s3://, https:// and http://");
     return write ? lx__transport_file_open_for_writing(path, transport, error)
                  : lx__transport_file_open(path, transport, error);
 }
@@ -37,19 +41,17 @@ static lx_status open_transport(const char *url, const lx_remote_options *option
     static const char file[] = "file://";
     const char *path = url + sizeof file - 1;
     if (strncmp(url, file, sizeof file - 1) == 0)
-        return path[0] == '/' ? open_directory(path, write, transport, error)
+        return path[0] == '/' ? open_directory(path, options, write, transport, error)
                               : lx_fail(error, LX_ERR_ARGUMENT,
                                         "'%s' has no absolute path; write file:///path", url);
     if (url[0] == '\0')
         return lx_fail(error, LX_ERR_ARGUMENT, "the URL is empty");
     if (strstr(url, "://") == NULL)
-        return open_directory(url, write, transport, error);
+        return open_directory(url, options, write, transport, error);
 #ifdef HAVE_CURL
     if (strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0 ||
         strncmp(url, "s3://", 5) == 0)
         return lx__transport_http_open(url, &options->http, transport, error);
-#else
-    (void)options;
 #endif
     lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
                                "the scheme of the URL is not supported: use " SCHEMES);

@@ -129,3 +129,23 @@ lx_status lx_remote_options_set_region(lx_remote_options *options, const char *r
         return lx_fail(error, LX_ERR_ARGUMENT, "'%s' is not the name of a region", region);
     return replace(&options->http.region, region, error);
 }
+
+lx_status lx_remote_options_set_tier(lx_remote_options *options, const char *const *urls,
+                                     size_t count, lx_error *error)
+{
+    lx__tier tier;
+    if (options == NULL || (urls == NULL && count != 0))
+        return lx__fail_null(error, options == NULL ? "options" : "urls");
+    if (count > LX_MAX_TIER_NODES)
+        return lx_fail(error, LX_ERR_ARGUMENT, "a tier has at most %d nodes, not %zu",
+                       LX_MAX_TIER_NODES, count);
+    for (size_t i = 0; i < count; i++)
+        if (urls[i] == NULL)
+            return lx__fail_null(error, "urls");
+    lx_status status = lx__tier_open(&tier, urls, count, error);
+    if (status != LX_OK)
+        return status;
+    lx__tier_close(&options->http.tier);
+    options->http.tier = tier;
+    return LX_OK;
+}

@@ -104,12 +104,13 @@ static bool is_absent(const lx__remote_file *file, uint64_t page)
 }
 
 /** Starts to fetch absent pages, of which @p pages.first must be the first, up to the first page
- * that is not absent. For tables, adds absent pages around them. */
+ * that is not absent, or to the end of the segment. For tables, adds absent pages around them. */
 static lx_status fetch_absent(lx__remote_file *file, lx__pages pages, bool urgent, bool impatient,
                               lx__fetch **fetch, lx_error *error)
 {
     uint64_t size = atomic_load(&file->size), first = pages.first, end = first + 1;
     uint64_t last = pages.first + pages.count, pages_end = (size - 1) / LX__PAGE_BYTES + 1;
+    uint64_t segment = file->place->segment / LX__PAGE_BYTES;
     if (!file->is_chunk) {
         uint64_t begin = first - first % TABLE_PAGES;
         last += (TABLE_PAGES - last % TABLE_PAGES) % TABLE_PAGES;
@@ -118,6 +119,8 @@ static lx_status fetch_absent(lx__remote_file *file, lx__pages pages, bool urgen
     }
     last = last < pages_end ? last : pages_end;
     last = last - first < FETCH_PAGES ? last : first + FETCH_PAGES;
+    if (segment != 0 && last - first > segment - first % segment)
+        last = first + segment - first % segment;
     while (end < last && is_absent(file, end))
         end++;
     uint64_t bytes = (end - first) * LX__PAGE_BYTES, left = size - first * LX__PAGE_BYTES;
@@ -235,4 +238,32 @@ bool lx__remote_file_is_absent(lx__remote_file *file, uint64_t offset)
 {
     return offset < atomic_load(&file->size) &&
            lx__remote_file_count_here(file, (lx__pages){offset / LX__PAGE_BYTES, 1}) == 0;
+}
+
+/* ---- bytes that were wrong */
+
+/** Waits for fetches of the pages that began before the file was doubtful, and what they keep. One
+ * may still be keeping its last pages when its first ones are read. */
+static void outlast_fetches(lx__remote_file *file, lx__pages pages)
+{
+    pthread_mutex_lock(&file->place->mutex);
+    for (uint64_t page = pages.first; page < pages.first + pages.count; page++) {
+        lx__fetch *fetch = lx__remote_file_find_fetch(file, page);
+        lx__waiter waiter = {0};
+        if (fetch != NULL && !fetch->request.past_tier)
+            lx__fetch_wait(fetch, &waiter);
+    }
+    pthread_mutex_unlock(&file->place->mutex);
+}
+
+bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size)
+{
+    uint64_t whole = atomic_load(&file->size);
+    if (whole == LX_NONE || offset >= whole || size == 0)
+        return false;
+    lx__pages pages = lx__pages_of(offset, size < whole - offset ? size : whole - offset);
+    atomic_store(&file->doubtful, true);
+    outlast_fetches(file, pages);
+    lx__remote_file_drop(file, pages);
+    return true;
 }

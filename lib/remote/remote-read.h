@@ -17,4 +17,7 @@ lx_status lx__remote_file_read(lx__remote_file *file, void *data, size_t size, u
 void lx__remote_file_will_need(lx__remote_file *file, uint64_t offset, uint64_t size);
 bool lx__remote_file_is_absent(lx__remote_file *file, uint64_t offset);
 
+/** Drops pages; see lx__provider_class. The file is read past the tier from then on. */
+bool lx__remote_file_renew(lx__remote_file *file, uint64_t offset, uint64_t size);
+
 #endif

@@ -12,18 +12,16 @@ from typing import NamedTuple
 from network import PATIENCE, Space, Unavailable
 
 PORT = 8080
-SLICE = 1 << 20    # bytes that the tier fetches and keeps as one
 
 # One process without a master, which leaves nothing when it is killed.
+ONE_PROCESS = 'user root root; daemon off; master_process off;'
+LOG_FORMAT = r"log_format range '$status\t$body_bytes_sent\t$http_range\t$request_method\t$uri';"
 CONFIGURATION = '''
-user root root;
-daemon off;
-master_process off;
 pid {folder}/nginx.pid;
 error_log {folder}/error.log;
 events {{ worker_connections 4096; }}
 http {{
-    log_format range '$status\\t$body_bytes_sent\\t$http_range\\t$request_method\\t$uri';
+    {log}
     access_log off;
     sendfile on;
     tcp_nopush on;
@@ -37,7 +35,7 @@ http {{
     scgi_temp_path {folder}/scgi;
     {http}
     server {{
-        listen {address}:{port} backlog=4096;
+        listen {address}:{port} backlog=4096{tls};
         {server}
     }}
 }}
@@ -46,17 +44,25 @@ FILES = '''root {root};
         access_log {folder}/access.log range;'''
 LIMIT = '''limit_req zone=all burst={burst} nodelay;
         limit_req_status 503;'''
-TIER = '''location / {{
-            slice {slice};
-            proxy_cache tier;
-            proxy_cache_key $uri$slice_range;
-            proxy_cache_valid 200 206 1h;
-            proxy_http_version 1.1;
-            proxy_set_header Range $slice_range;
-            proxy_set_header Connection "";
-            proxy_pass http://origin;
-        }}
-        access_log {folder}/access.log range;'''
+EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / 'doc/examples/nginx-tier.conf'
+
+
+def configure_node(folder: pathlib.Path, origin: str, address: str, port: int,
+                   authorities: pathlib.Path | None = None) -> str:
+    """Return the configuration of a node: that of the example, with what its users change."""
+    scheme, _, server = origin.partition('://')
+    text, bundle = EXAMPLE.read_text(), '/etc/ssl/certs/ca-certificates.crt'
+    for old, new in (
+            ('bucket.s3.eu-central-1.amazonaws.com:443', server),
+            ('listen 8080 ', f'listen {address}:{port} '),
+            ('proxy_pass https://', f'proxy_pass {scheme}://'),
+            (bundle, str(authorities or bundle)),
+            ('log_format slices', f'{LOG_FORMAT}\n    log_format slices'),
+            ('access_log off;', f'access_log {folder}/access.log range;'),
+            ('error.log crit;', 'error.log;')):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
 
 
 class Request(NamedTuple):
@@ -90,32 +96,37 @@ class Nginx:
     root
         The folder that it serves. Not in a tier.
     origin
-        The base URL of another server, of which this one keeps slices: a tier.
+        The base URL of another server, of which this one keeps slices: a node of a tier.
+    certificate
+        A folder with the files cert and key, for a server with TLS. Not in a tier.
+    authorities
+        The file with the certificates that the node trusts.
     limit
         The number of requests a second above which it answers 503.
     """
 
     def __init__(self, space: Space, folder: pathlib.Path, root: pathlib.Path | None = None, *,
-                 origin: str = '', limit: int = 0, port: int = PORT) -> None:
+                 origin: str = '', certificate: pathlib.Path | None = None,
+                 authorities: pathlib.Path | None = None, limit: int = 0,
+                 port: int = PORT) -> None:
         program = shutil.which('nginx') or shutil.which('nginx', path='/usr/sbin')
         if program is None:
             raise Unavailable('nginx is not installed')
         self.folder = folder
         self.log = folder / 'access.log'
-        self.url = f'http://{space.address}:{port}'
-        http, server = '', (TIER if origin else FILES)
-        if origin:
-            http = (f'proxy_cache_path {folder}/tier keys_zone=tier:10m;\n    upstream origin {{ '
-                    f'server {origin.removeprefix("http://")}; keepalive 64; }}')
+        self.url = f'http{"s" * bool(certificate)}://{space.address}:{port}'
+        http, server, tls = '', FILES, ''
+        if certificate:
+            tls = f' ssl; ssl_certificate {certificate}/cert; ssl_certificate_key {certificate}/key'
         if limit:
-            http += f'\n    limit_req_zone $server_port zone=all:1m rate={limit}r/s;'
+            http = f'limit_req_zone $server_port zone=all:1m rate={limit}r/s;'
             server += '\n        ' + LIMIT.format(burst=max(1, limit // 10))
-        text = CONFIGURATION.format(
-            folder=folder, address=space.address, port=port, http=http,
-            server=server.format(folder=folder, root=root, slice=SLICE))
+        text = configure_node(folder, origin, space.address, port, authorities) if origin else \
+            CONFIGURATION.format(folder=folder, address=space.address, port=port, http=http, tls=tls,
+                                 log=LOG_FORMAT, server=server.format(folder=folder, root=root))
         (folder / 'nginx.conf').write_text(text)
         self.process = space.start([program, '-p', str(folder), '-e', str(folder / 'error.log'),
-                                    '-c', str(folder / 'nginx.conf')])
+                                    '-c', str(folder / 'nginx.conf'), '-g', ONE_PROCESS])
         end = time.monotonic() + PATIENCE
         while not (folder / 'nginx.pid').exists():
             if self.process.poll() is not None or time.monotonic() > end:

@@ -2,11 +2,12 @@
 /* Reads ranges and writes files through the transport for HTTP or for directories, for tests:
  *
  *     read-ranges URL [--endpoint URL] [--region NAME] [--anonymous] [--stall N]
- *         [--token TEXT]... [--keys TEXT]
+ *         [--token TEXT]... [--keys TEXT] [--tier URL]...
  *
  * Each line of standard input is one of
  *
  *     read OFFSET SIZE NAME
+ *     past OFFSET SIZE NAME         read past the tier
  *     put SEED SIZE NAME            the bytes are made from the seed
  *     new SEED SIZE NAME            put it only if there is no such file
  *     replace SEED SIZE ETAG NAME   put it only if the file has the ETag
@@ -19,7 +20,7 @@
  *     remove NAME
  *     interrupt MS                  the next request is interrupted after this time
  *
- * Each answer is a line of JSON. With several tokens, each renewal returns the next one, with the
+ * Each answer is a line of JSON; what is logged goes to standard error. With several tokens, each renewal returns the next one, with the
  * text of --keys as access key and secret. */
 #include <jansson.h>
 #include <pthread.h>
@@ -28,6 +29,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <loaderx/hooks.h>
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
@@ -39,6 +42,7 @@
 /** Bytes after the range, which must not change. */
 #define GUARD 64
 #define MOST_TOKENS 8
+#define MOST_NODES 8
 
 struct tokens {
     const char *text[MOST_TOKENS], *keys;
@@ -69,6 +73,12 @@ static void *interrupt_later(void *user)
     return NULL;
 }
 
+static void print_message(lx_log_level level, const char *message, void *user)
+{
+    (void)level, (void)user;
+    fprintf(stderr, "%s\n", message);
+}
+
 /** Prints an answer, with further members, which are released. */
 static void print_answer(lx_status status, const lx__answer *answer, const lx_error *error,
                          json_t *more)
@@ -88,20 +98,23 @@ static void print_answer(lx_status status, const lx__answer *answer, const lx_er
     fflush(stdout);
 }
 
-static void read_range(lx__connection *connection, const char *name, uint64_t offset, size_t size)
+static void read_range(lx__connection *connection, const char *name, uint64_t offset, size_t size,
+                       bool past_tier)
 {
     lx_error error = LX_ERROR_INIT;
     lx__answer answer;
     uint8_t *data = malloc(size + GUARD);
     memset(data, 0xa5, size + GUARD);
     uint64_t begin = lx__clock_now();
+    connection->past_tier = past_tier;
     lx_status status = connection->transport->class->read(connection, name, offset, size, data,
                                                           &answer, &error);
     bool guarded = true;
     for (size_t i = 0; i < GUARD; i++)
         guarded = guarded && data[size + i] == 0xa5;
     print_answer(status, &answer, &error,
-                 json_pack("{s:b, s:I, s:f}", "guarded", (int)guarded, "crc",
+                 json_pack("{s:b, s:b, s:I, s:f}", "guarded", (int)guarded, "tier",
+                           (int)answer.from_tier, "crc",
                            (json_int_t)lx__crc32c(0, data, answer.got), "seconds",
                            (double)(lx__clock_now() - begin) / 1e9));
     free(data);
@@ -240,7 +253,9 @@ static void obey(lx__transport *transport, lx__connection *connection)
         if (sscanf(line, "interrupt %u", &ms) == 1)
             interrupts = pthread_create(&thread, NULL, interrupt_later, both) == 0;
         else if (sscanf(line, "read %llu %zu %n", &offset, &size, &at) == 2 && at > 0)
-            read_range(connection, line + at, offset, size);
+            read_range(connection, line + at, offset, size, false);
+        else if (sscanf(line, "past %llu %zu %n", &offset, &size, &at) == 2 && at > 0)
+            read_range(connection, line + at, offset, size, true);
         else if (!obey_write(connection, line))
             exit(2);
     }
@@ -250,6 +265,8 @@ static void obey(lx__transport *transport, lx__connection *connection)
 
 static void parse(int argc, char **argv, lx__http_options *options, struct tokens *tokens)
 {
+    const char *nodes[MOST_NODES];
+    size_t node_count = 0;
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "--anonymous") == 0) {
             options->anonymous = true;
@@ -266,11 +283,15 @@ static void parse(int argc, char **argv, lx__http_options *options, struct token
             options->stall_seconds = (unsigned)atoi(argv[i]);
         else if (strcmp(option, "--keys") == 0)
             tokens->keys = argv[i];
+        else if (strcmp(option, "--tier") == 0 && node_count < MOST_NODES)
+            nodes[node_count++] = argv[i];
         else if (strcmp(option, "--token") == 0 && tokens->count < MOST_TOKENS)
             tokens->text[tokens->count++] = argv[i];
         else
             exit(2);
     }
+    if (lx__tier_open(&options->tier, nodes, node_count, NULL) != LX_OK)
+        exit(2);
     if (tokens->count > 0) {
         options->get_credentials = next_token;
         options->user = tokens;
@@ -287,6 +308,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     parse(argc, argv, &options, &tokens);
+    lx_set_log_hook(print_message, NULL);
     lx_status status = strncmp(argv[1], "file://", 7) == 0
                            ? lx__transport_file_open_for_writing(argv[1] + 7, &transport, &error)
                            : lx__transport_http_open(argv[1], &options, &transport, &error);
@@ -297,5 +319,6 @@ int main(int argc, char **argv)
     obey(transport, connection);
     transport->class->disconnect(connection);
     transport->class->close(transport);
+    lx__tier_close(&options.tier);
     return 0;
 }

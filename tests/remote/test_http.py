@@ -199,13 +199,18 @@ def test_follows_a_redirection_on_the_same_server(server):
     assert server.requests[1].headers['authorization'] == 'Bearer mine'
 
 
-def make_context(folder):
-    """A context with a certificate of 127.0.0.1 that it has signed itself, folder/cert."""
+def make_certificate(folder, name):
+    """Makes folder/cert, a certificate of a host that it has signed itself, and folder/key."""
     openssl = shutil.which('openssl') or pytest.skip('openssl is not in PATH')
     subprocess.run([openssl, 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2',
                     '-keyout', folder / 'key', '-out', folder / 'cert', '-subj', '/CN=test',
-                    '-addext', 'subjectAltName=IP:127.0.0.1'], check=True, timeout=30,
+                    '-addext', f'subjectAltName={name}'], check=True, timeout=30,
                    stderr=subprocess.DEVNULL)
+
+
+def make_context(folder):
+    """A context with a certificate of 127.0.0.1."""
+    make_certificate(folder, 'IP:127.0.0.1')
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / 'cert', folder / 'key')
     return context

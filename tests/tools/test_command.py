@@ -11,8 +11,8 @@ import subprocess
 import pytest
 
 COMMANDS = ['import', 'export', 'copy', 'stat', 'card', 'get', 'verify', 'digest', 'diff', 'repair',
-            'backup', 'push', 'pull', 'prune', 'checkpoint', 'rebalance', 'seal', 'unseal', 'train',
-            'warm', 'cache', 'bench', 'sample', 'blend', 'split', 'recordio', 'pack']
+            'backup', 'push', 'pull', 'prune', 'join', 'checkpoint', 'rebalance', 'seal', 'unseal',
+            'train', 'warm', 'plan', 'cache', 'bench', 'sample', 'blend', 'split', 'recordio', 'pack']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 

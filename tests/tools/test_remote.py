@@ -74,6 +74,8 @@ def test_errors(loaderx, folder, sealed):
     assert 'gopher' in loaderx.fails(1, 'stat', 'gopher://host/train')
     assert '--limit requires --cache' in loaderx.fails(2, 'digest', sealed, '--limit', '1G')
     assert '--limit' in loaderx.fails(2, 'digest', sealed, '--cache', 'c', '--limit', 'much')
+    assert 'http://host' in loaderx.fails(2, 'digest', 'http://127.0.0.1:9/x', '--tier', 'node1')
+    assert 'a tier is only for' in loaderx.fails(2, 'digest', sealed, '--tier', 'http://node1')
     assert 'can only be read' in loaderx.fails(2, 'card', sealed, '--set', 'a=b')
     assert 'loaderx pull' in loaderx.fails(2, 'bench', sealed)
     assert 'loaderx pull' in loaderx.fails(1, 'backup', sealed, 'copy')

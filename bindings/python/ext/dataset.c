@@ -108,20 +108,20 @@ static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset
 
 static PyObject *dataset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path",      "verify",      "durable",  "live",     "on_damage",
-                            "access",    "executor",    "length",   "cache",    "limit",
-                            "memory",    "connections", "patience", "endpoint", "region",
-                            "anonymous", "credentials", NULL};
+    static char *names[] = {"path",   "verify",      "durable",     "live",  "on_damage",
+                            "access", "executor",    "length",      "cache", "limit",
+                            "memory", "connections", "patience",    "tier",  "endpoint",
+                            "region", "anonymous",   "credentials", NULL};
     arguments params = {0};
     lxpy_elsewhere *elsewhere = &params.elsewhere;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL ||
         !PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O|$OOOOOOOOOOOOOOOO:Dataset", names, &params.path, &params.verify,
+            args, kwargs, "O|$OOOOOOOOOOOOOOOOO:Dataset", names, &params.path, &params.verify,
             &params.durable, &params.live, &params.on_damage, &params.access, &params.executor,
             &params.length, &elsewhere->cache, &elsewhere->limit, &elsewhere->memory,
-            &elsewhere->connections, &elsewhere->patience, &elsewhere->endpoint, &elsewhere->region,
-            &elsewhere->anonymous, &elsewhere->credentials))
+            &elsewhere->connections, &elsewhere->patience, &elsewhere->tier, &elsewhere->endpoint,
+            &elsewhere->region, &elsewhere->anonymous, &elsewhere->credentials))
         return NULL;
     PyObject *path = lxpy_path(params.path, "path"), *opener = NULL, *self = NULL;
     lx_dataset *handle = NULL;
@@ -359,7 +359,7 @@ static PyMethodDef dataset_methods[] = {
      "    bytes that were read from the cache and added to it. ``wait_ns``: the time for which\n"
      "    calls waited for bytes, summed over all threads. ``replaced_bytes``: the number of\n"
      "    bytes that were dropped from memory before they were read: if it grows, more `memory`\n"
-     "    helps."},
+     "    helps. ``tier_bytes``: how many of ``bytes`` nodes of the tier have sent."},
     {"_resolve", lxpy_dataset_resolve, METH_O,
      "_resolve($self, indices)\n--\n\n"
      "Convert indices to an array without negative indices."},

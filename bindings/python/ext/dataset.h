@@ -77,7 +77,7 @@ PyObject *lxpy_dataset_wait(PyObject *self, PyObject *const *args, Py_ssize_t co
 
 /** The arguments for a remote dataset. One that was not passed is NULL. */
 typedef struct lxpy_elsewhere {
-    PyObject *cache, *limit, *memory, *connections, *patience;
+    PyObject *cache, *limit, *memory, *connections, *patience, *tier;
     PyObject *endpoint, *region, *anonymous, *credentials;
 } lxpy_elsewhere;
 

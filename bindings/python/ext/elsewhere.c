@@ -18,14 +18,15 @@ static PyObject *or_none(PyObject *argument)
 int lxpy_opener_make(PyObject *path, const lxpy_elsewhere *arguments, PyObject **opener)
 {
     PyObject *module = PyImport_ImportModule("loaderx._elsewhere");
-    PyObject *made = module != NULL
-                         ? PyObject_CallMethod(
-                               module, "make_opener", "OOOOOOOOOO", path, or_none(arguments->cache),
-                               or_none(arguments->limit), or_none(arguments->memory),
-                               or_none(arguments->connections), or_none(arguments->patience),
-                               or_none(arguments->endpoint), or_none(arguments->region),
-                               or_none(arguments->anonymous), or_none(arguments->credentials))
-                         : NULL;
+    PyObject *made =
+        module != NULL
+            ? PyObject_CallMethod(module, "make_opener", "OOOOOOOOOOO", path,
+                                  or_none(arguments->cache), or_none(arguments->limit),
+                                  or_none(arguments->memory), or_none(arguments->connections),
+                                  or_none(arguments->patience), or_none(arguments->tier),
+                                  or_none(arguments->endpoint), or_none(arguments->region),
+                                  or_none(arguments->anonymous), or_none(arguments->credentials))
+            : NULL;
     Py_XDECREF(module);
     *opener = made != Py_None ? made : NULL;
     if (made == Py_None)

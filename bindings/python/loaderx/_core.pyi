@@ -52,8 +52,9 @@ class Dataset:
                 executor: Optional[Executor] = None, length: Optional[int] = None,
                 cache: Optional[_Path] = None, limit: Union[int, str, None] = None,
                 memory: Union[int, str, None] = None, connections: Optional[int] = None,
-                patience: Optional[float] = None, endpoint: Optional[str] = None,
-                region: Optional[str] = None, anonymous: bool = False,
+                patience: Optional[float] = None, tier: Optional[Sequence[str]] = None,
+                endpoint: Optional[str] = None, region: Optional[str] = None,
+                anonymous: bool = False,
                 credentials: Optional[Callable[[], Any]] = None) -> Dataset: ...
     @classmethod
     def _remove(cls, path: _Path, /) -> None: ...

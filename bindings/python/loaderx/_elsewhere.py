@@ -8,7 +8,7 @@ import importlib
 import itertools
 import os
 from datetime import datetime
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._check import UINT64_MAX, boolean, folder, integer, natural, number, size
 from ._installation import explain
@@ -27,19 +27,20 @@ _numbers = itertools.count(1)
 
 
 def make_opener(path: bytes, cache: Any, limit: Optional[Size], memory: Optional[Size],
-                connections: Optional[int], patience: Optional[float], endpoint: Optional[str],
-                region: Optional[str], anonymous: Optional[bool],
-                credentials: Optional[Credentials]) -> Any:
+                connections: Optional[int], patience: Optional[float],
+                tier: Optional[Sequence[str]], endpoint: Optional[str], region: Optional[str],
+                anonymous: Optional[bool], credentials: Optional[Credentials]) -> Any:
     """Check the options of `Dataset` for a remote dataset; return what opens it.
 
     The result is None if the dataset is read directly: the path is no URL, and no option is given.
     """
     public = anonymous is not None and boolean('anonymous', anonymous)
     _check_servers(path, endpoint, region, public, credentials)
+    nodes = _check_tier(path, tier)
     if not is_url(path) and (cache, limit, memory, connections, patience) == (None,) * 5:
         return None
-    return _make(_import(), cache, limit, memory, connections, patience, endpoint, region, public,
-                 credentials)
+    return _make(_import(), cache, limit, memory, connections, patience, nodes, endpoint, region,
+                 public, credentials)
 
 
 def make_target(url: bytes, connections: Optional[int], patience: Optional[float],
@@ -48,7 +49,7 @@ def make_target(url: bytes, connections: Optional[int], patience: Optional[float
     """Check the options of `push` and `prune`; return the opener for the URL or path."""
     public = boolean('anonymous', anonymous)
     _check_servers(url, endpoint, region, public, credentials)
-    return _make(_import(), None, None, None, connections, patience, endpoint, region, public,
+    return _make(_import(), None, None, None, connections, patience, (), endpoint, region, public,
                  credentials)
 
 
@@ -59,8 +60,9 @@ def prune_target(url: bytes, target: Any, older: int, dry_run: bool) -> List[Tup
 
 
 def _make(remote: Any, cache: Any, limit: Optional[Size], memory: Optional[Size],
-          connections: Optional[int], patience: Optional[float], endpoint: Optional[str],
-          region: Optional[str], public: bool, credentials: Optional[Credentials]) -> Any:
+          connections: Optional[int], patience: Optional[float], nodes: Tuple[str, ...],
+          endpoint: Optional[str], region: Optional[str], public: bool,
+          credentials: Optional[Credentials]) -> Any:
     """Return an opener with these options."""
     if limit is not None and cache is None:
         raise ValueError('limit requires cache: it is the most bytes in the cache')
@@ -71,7 +73,7 @@ def _make(remote: Any, cache: Any, limit: Optional[Size], memory: Optional[Size]
         None if connections is None else natural('connections', connections, minimum=1,
                                                  maximum=remote.MAX_CONNECTIONS),
         None if patience is None else min(int(number('patience', patience) * 1e9), UINT64_MAX),
-        endpoint, region, public)
+        nodes, endpoint, region, public)
     if credentials is None:
         return remote.opener(*options, None)
     _prepare_threads(remote)
@@ -109,6 +111,18 @@ def _check_servers(path: bytes, endpoint: Optional[str], region: Optional[str], 
                 raise ValueError(f'{name} requires a URL such as s3://bucket/prefix')
         if credentials is not None and not path.startswith((b'https://', b'http://')):
             raise ValueError('credentials require a URL of s3://, https:// or http://')
+
+
+def _check_tier(path: bytes, tier: Optional[Sequence[str]]) -> Tuple[str, ...]:
+    """Check the nodes of a tier, whose form the library checks."""
+    if isinstance(tier, (str, bytes)) or not isinstance(tier, (type(None), Sequence)):
+        raise TypeError(f'tier must be a list of URLs, not {type(tier).__name__}')
+    for node in tier or ():
+        if not isinstance(node, str):
+            raise TypeError(f'tier must be a list of str, not of {type(node).__name__}')
+    if tier and not path.startswith((b's3://', b'https://', b'http://')):
+        raise ValueError('tier requires a URL of s3://, https:// or http://')
+    return tuple(tier or ())
 
 
 def get_credentials(key: int) -> Tuple[str, str, str, int]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 from functools import partial
-from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Union, overload
+from typing import (Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union,
+                    overload)
 
 from . import _core
 from ._check import boolean
@@ -150,9 +151,9 @@ def open(path: Path, mode: Literal['r'] = 'r', *, verify: Optional[Verify] = Non
          executor: Optional[Executor] = None, length: Optional[int] = None,
          cache: Optional[Path] = None, limit: Optional[Size] = None,
          memory: Optional[Size] = None, connections: Optional[int] = None,
-         patience: Optional[float] = None, endpoint: Optional[str] = None,
-         region: Optional[str] = None, anonymous: Optional[bool] = None,
-         credentials: Optional[Credentials] = None) -> Dataset: ...
+         patience: Optional[float] = None, tier: Optional[Sequence[str]] = None,
+         endpoint: Optional[str] = None, region: Optional[str] = None,
+         anonymous: Optional[bool] = None, credentials: Optional[Credentials] = None) -> Dataset: ...
 
 
 @overload
@@ -167,9 +168,9 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
          executor: Optional[Executor] = None, length: Optional[int] = None,
          cache: Optional[Path] = None, limit: Optional[Size] = None,
          memory: Optional[Size] = None, connections: Optional[int] = None,
-         patience: Optional[float] = None, endpoint: Optional[str] = None,
-         region: Optional[str] = None, anonymous: Optional[bool] = None,
-         credentials: Optional[Credentials] = None) -> Union[Dataset, Writer]:
+         patience: Optional[float] = None, tier: Optional[Sequence[str]] = None,
+         endpoint: Optional[str] = None, region: Optional[str] = None,
+         anonymous: Optional[bool] = None, credentials: Optional[Credentials] = None) -> Union[Dataset, Writer]:
     """Open a dataset.
 
     Parameters
@@ -198,7 +199,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         For writing: the executor whose threads write. For reading: see `Dataset`.
     length : int, optional
         For reading: the number of records to show; see `Dataset`.
-    cache, limit, memory, connections, patience : optional
+    cache, limit, memory, connections, patience, tier : optional
         For reading a remote dataset; see `Dataset`.
     endpoint, region, anonymous, credentials : optional
         For reading from an object store; see `Dataset`.
@@ -222,7 +223,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     reading: Dict[str, Any] = {'verify': verify, 'durable': durable, 'live': live,
                                'on_damage': on_damage, 'access': access, 'length': length,
                                'cache': cache, 'limit': limit, 'memory': memory,
-                               'connections': connections, 'patience': patience,
+                               'connections': connections, 'patience': patience, 'tier': tier,
                                'endpoint': endpoint, 'region': region, 'anonymous': anonymous,
                                'credentials': credentials}
     writing = {'durability': durability, 'level': level}

@@ -222,6 +222,10 @@ def test_an_unsealed_dataset(server):
     ('s3://b/x', {'anonymous': 1}, TypeError, 'anonymous must be True or False'),
     ('s3://b/x', {'credentials': 'key'}, TypeError, 'credentials must be a function'),
     ('s3://b/x', {'credentials': named, 'anonymous': True}, ValueError, 'not both'),
+    ('s3://b/x', {'tier': 'http://n1'}, TypeError, 'tier must be a list of URLs, not str'),
+    ('s3://b/x', {'tier': [b'http://n1']}, TypeError, 'tier must be a list of str, not of bytes'),
+    ('s3://b/x', {'tier': ['n1:8080']}, ValueError, 'http://host:port'),
+    ('file:///x', {'tier': ['http://n1']}, ValueError, 'tier requires a URL of s3://'),
     ('file:///x', {'endpoint': 'http://host'}, ValueError, 'endpoint requires a URL such as s3:'),
     ('https://host/x', {'region': 'eu'}, ValueError, 'region requires a URL such as s3:'),
     ('x', {'credentials': named}, ValueError, 'credentials require a URL'),
@@ -230,6 +234,21 @@ def test_bad_arguments(url, options, kind, text):
     with pytest.raises(kind, match=text) as info:
         lx.open(url, **options)
     assert 'pw' not in str(info.value)
+
+
+def test_a_tier(server, folder):
+    """Files come from the node, as long as it answers; meta.json always comes from the server."""
+    node = Server(folder)
+    ds = pickle.loads(pickle.dumps(lx.open(f'{server.url}/bucket/train', tier=[node.url])))
+    assert {path for path, _ in server.seen} == {'/bucket/train/meta.json'}
+    assert ds['x'][:10, 0].tolist() == list(range(0, 640, 64))
+    stats = ds.remote_stats()
+    assert 0 < stats['tier_bytes'] < stats['bytes']
+    assert not any('meta.json' in path for path, _ in node.seen)
+    node.accepts = lambda authorization: False
+    assert total(ds) == EXPECTED
+    assert any('chunk' in path for path, _ in server.seen)
+    node.stop()
 
 
 def test_an_outage_in_the_middle_of_an_epoch(folder):

@@ -13,6 +13,7 @@
 #include "remote/http/etags.h"
 #include "remote/http/http-client.h"
 #include "remote/http/http-location.h"
+#include "remote/http/tier.h"
 #include "remote/transport/transport-writing.h"
 
 /** A connection, in the list of its transport. */
@@ -29,8 +30,10 @@ typedef struct lx__transport_http {
     lx__http_location location;
     lx__credentials credentials;
     lx__etags etags;
-    char signing[96]; /**< For CURLOPT_AWS_SIGV4. */
-    char *ca_bundle;  /**< May be NULL. */
+    lx__tier tier;
+    _Atomic uint32_t version; /**< Of the dataset: a checksum of meta.json; 0: it was not read. */
+    char signing[96];         /**< For CURLOPT_AWS_SIGV4. */
+    char *ca_bundle;          /**< May be NULL. */
     unsigned stall_seconds;
     atomic_bool stop;
     lx__process process;

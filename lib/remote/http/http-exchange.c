@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -12,6 +13,8 @@
 
 #define LOW_SPEED_BYTES 4096L
 #define DNS_CACHE_SECONDS 60L
+/* A node of a tier is near. */
+#define NODE_CONNECT_TIMEOUT_MS 2000L
 /* What libcurl sends at a time, instead of 64 KiB. */
 #define UPLOAD_BUFFER_BYTES (512L << 10)
 /* Longer waits are the caller's business. */
@@ -208,13 +211,41 @@ static bool add_own_headers(const lx__http_exchange *self, struct curl_slist **h
     return !has_body(self) || add_header(headers, "Content-Type: ", "application/octet-stream");
 }
 
+/** Sends the request to a node of a tier: it is the same, with the server's name in it, except that
+ * it is not encrypted. Returns false if out of memory. */
+static bool direct_to_node(const lx__http_exchange *self, CURL *easy, struct curl_slist **headers,
+                           struct curl_slist **nodes)
+{
+    static const char secure[] = "https:", plain[] = "http:";
+    char version[16], *url = lx__strdup(self->url);
+    if (url == NULL)
+        return false;
+    if (strncasecmp(url, secure, sizeof secure - 1) == 0) {
+        const char *rest = self->url + sizeof secure - 1;
+        snprintf(url, strlen(url) + 1, "%s%s", plain, rest);
+    }
+    snprintf(version, sizeof version, "%08" PRIx32, self->version);
+    *nodes = curl_slist_append(NULL, self->node);
+    bool done = *nodes != NULL && add_header(headers, "x-loaderx-version: ", version) &&
+                curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
+    curl_easy_setopt(easy, CURLOPT_CONNECT_TO, *nodes);
+    curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, NODE_CONNECT_TIMEOUT_MS);
+    lx__wipe(url, strlen(url));
+    lx__free(url);
+    return done;
+}
+
 /** Describes the request to libcurl; false if out of memory. */
-static bool describe(struct transfer *transfer, struct curl_slist **headers)
+static bool describe(struct transfer *transfer, struct curl_slist **headers,
+                     struct curl_slist **nodes)
 {
     lx__http_exchange *self = transfer->exchange;
     CURL *easy = transfer->easy;
     if (!add_credentials(self, easy, headers) || !add_own_headers(self, headers) ||
-        curl_easy_setopt(easy, CURLOPT_URL, self->url) != CURLE_OK || !describe_method(self, easy))
+        curl_easy_setopt(easy, CURLOPT_URL, self->url) != CURLE_OK ||
+        (self->node != NULL && !direct_to_node(self, easy, headers, nodes)) ||
+        !describe_method(self, easy))
         return false;
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, *headers);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity"); /* unlike a header, not signed */
@@ -256,9 +287,9 @@ static bool conclude(lx__http_exchange *self, CURL *easy)
 lx_status lx__http_exchange_run(lx__http_exchange *self, lx__http_client *client, lx_error *error)
 {
     struct transfer transfer = {self, client->easy};
-    struct curl_slist *headers = NULL;
+    struct curl_slist *headers = NULL, *nodes = NULL;
     lx__http_client_reset(client);
-    bool done = describe(&transfer, &headers);
+    bool done = describe(&transfer, &headers, &nodes);
     if (done) {
         self->result = lx__http_client_perform(client);
         done = self->result != CURLE_OUT_OF_MEMORY && !self->out_of_memory &&
@@ -266,6 +297,7 @@ lx_status lx__http_exchange_run(lx__http_exchange *self, lx__http_client *client
     }
     lx__http_client_reset(client);
     free_headers(headers);
+    curl_slist_free_all(nodes);
     return done ? LX_OK : lx__fail_memory(error, "a request");
 }
 

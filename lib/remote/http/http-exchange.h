@@ -47,6 +47,9 @@ typedef struct lx__http_exchange {
     const char *ca_bundle;             /**< A file with certificates; NULL: those of libcurl. */
     unsigned stall_seconds;            /**< How long less than 4 KiB/s are tolerated. */
     bool fresh;                        /**< A new connection is made, and the name looked up. */
+    const char *node;                  /**< "::host:port" of a cache, which gets the request instead
+                                            of the server, without encryption; NULL: none. */
+    uint32_t version;                  /**< Of the dataset; tells such caches what is the same. */
     /** @} */
 
     /** @name The response */

@@ -9,6 +9,7 @@ void lx__http_options_clear(lx__http_options *options)
 {
     lx__free(options->endpoint);
     lx__free(options->region);
+    lx__tier_close(&options->tier);
     *options = (lx__http_options){0};
 }
 

@@ -10,11 +10,14 @@
 
 #include <loaderx/remote.h>
 
+#include "remote/http/tier.h"
+
 /** Zeros are the defaults. */
 typedef struct lx__http_options {
     char *endpoint; /**< Owned; NULL: the environment tells. */
     char *region;   /**< Owned; NULL: the environment tells. */
     bool anonymous;
+    lx__tier tier; /**< Its nodes are those to ask; which of them fail, each transport knows. */
     lx_get_credentials get_credentials; /**< NULL: the sources of credential-sources.h. */
     void *user;
     unsigned stall_seconds; /**< How long less than 4 KiB/s are tolerated; 0: 10. Tests set it. */

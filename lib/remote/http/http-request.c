@@ -67,6 +67,8 @@ static lx_status attempt(lx__http_request *self, lx_error *error)
     exchange->ca_bundle = transport->ca_bundle;
     exchange->stall_seconds = transport->stall_seconds * (self->patience != 0 ? self->patience : 1);
     exchange->fresh = self->connection->fresh;
+    exchange->node = self->route.node != NULL ? self->route.node->target : NULL;
+    exchange->version = atomic_load(&transport->version);
     return lx__http_exchange_run(exchange, &self->connection->client, error);
 }
 
@@ -105,6 +107,12 @@ static bool renew(lx__http_request *self, lx__answer *answer, lx_status *status,
     return *status != LX_OK || self->version != version;
 }
 
+/** Whether to ask somebody else instead of a node of a tier. */
+static bool pass_over(lx__http_request *self)
+{
+    return lx__tier_route_pass_over(&self->route, &self->exchange, &self->connection->client);
+}
+
 /** Sends requests until one is neither redirected nor refused for old credentials. */
 lx_status lx__http_request_send(lx__http_request *self, char *url, lx__answer *answer,
                                 lx_error *error)
@@ -116,10 +124,14 @@ lx_status lx__http_request_send(lx__http_request *self, char *url, lx__answer *a
     do {
         if (status == LX_OK)
             status = attempt(self, error);
-    } while (status == LX_OK && (redirect(self) || renew(self, answer, &status, error)));
+    } while (status == LX_OK &&
+             (pass_over(self) || redirect(self) || renew(self, answer, &status, error)));
     if (status != LX_OK)
         return status;
     status = lx__http_decide(&self->exchange, &self->connection->client, answer, error);
+    answer->from_tier = self->route.node != NULL;
+    if (status == LX_OK)
+        lx__tier_route_end(&self->route, self->renewed);
     self->connection->fresh = status != LX_OK && answer->retry != LX__RETRY_NEVER;
     if (status != LX_OK && self->redirects > 0) {
         char *shown = lx__http_url_show(self->url);

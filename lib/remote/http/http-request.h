@@ -10,6 +10,7 @@
 
 #include "remote/http/http-connection.h"
 #include "remote/http/http-exchange.h"
+#include "remote/http/tier-route.h"
 
 typedef struct lx__http_request {
     lx__transport_http *transport;
@@ -18,6 +19,7 @@ typedef struct lx__http_request {
     lx__http_exchange exchange;
     /** How many times as long as usual the server may be silent; 0: once. */
     unsigned patience;
+    lx__tier_route route; /**< Through a tier; the caller may begin it. */
 
     /** @name Private to the request */
     /** @{ */

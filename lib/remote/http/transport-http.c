@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/crc32c.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "remote/http/aws-profile.h"
@@ -21,6 +22,7 @@ static void http_close(lx__transport *base)
     lx__transport_http *self = (lx__transport_http *)base;
     lx__credentials_close(&self->credentials);
     lx__etags_close(&self->etags);
+    lx__tier_close(&self->tier);
     lx__aws_environment_clear(&self->environment);
     lx__http_location_clear(&self->location);
     pthread_mutex_destroy(&self->lock);
@@ -40,6 +42,25 @@ static lx_status check_etag(lx__http_request *self, const char *name, lx_error *
                    etag);
 }
 
+/** Begins the way of a read through the tier. */
+static void choose_node(lx__http_request *self, const char *name)
+{
+    lx__transport_http *transport = self->transport;
+    uint64_t key = lx__tier_get_key(transport->location.base, name, self->exchange.offset);
+    lx__tier_route_begin(&self->route, &transport->tier, key);
+}
+
+/** Learns the version of the dataset from the beginning of meta.json. A node of a tier must not take
+ * a file for another one that was at its URL before the dataset was replaced. */
+static void learn_version(lx__http_request *self)
+{
+    const lx__http_exchange *exchange = &self->exchange;
+    const char *etag = exchange->headers.etag;
+    uint32_t none = 0, crc = lx__crc32c(0, exchange->data, exchange->got);
+    atomic_compare_exchange_strong(&self->transport->version, &none,
+                                   lx__crc32c(crc, etag, strlen(etag)));
+}
+
 /** Reads a range of a file that has the same ETag as before. */
 static lx_status read_range(lx__http_request *self, const char *name, lx__answer *answer,
                             lx_error *error)
@@ -52,10 +73,14 @@ static lx_status read_range(lx__http_request *self, const char *name, lx__answer
             etag[0] = '\0'; /* If-Match is never true for a weak one */
     }
     self->exchange.etag = etag;
+    if (constant && self->transport->tier.count != 0 && !self->connection->base.past_tier)
+        choose_node(self, name);
     lx_status status = lx__http_request_send(
         self, lx__http_location_file(&self->transport->location, name), answer, error);
     if (status == LX_OK && constant)
         status = check_etag(self, name, error);
+    else if (status == LX_OK && self->exchange.offset == 0 && strcmp(name, "meta.json") == 0)
+        learn_version(self);
     self->exchange.etag = NULL;
     return status;
 }
@@ -169,12 +194,15 @@ lx_status lx__transport_http_open(const char *url, const lx__http_options *optio
                           : lx__http_location_parse(url, NULL, NULL, &self->location, error);
     if (status == LX_OK)
         status = find_ca_bundle(self, error);
+    if (status == LX_OK)
+        status = lx__tier_copy(&self->tier, &options->tier, error);
     if (status != LX_OK) {
         http_close(&self->base);
         return status;
     }
     self->base.class = s3 ? &s3_class : &http_class;
     self->base.url = self->location.shown;
+    self->base.segment = self->tier.count != 0 ? LX__TIER_SEGMENT : 0;
     *transport = &self->base;
     return LX_OK;
 }

@@ -42,6 +42,7 @@ typedef struct queue_thread {
     size_t name_capacity;
     uint64_t offset;
     size_t size;
+    bool past_tier;
 
     lx__connection *connection;
     uint8_t *data;
@@ -308,6 +309,7 @@ static bool copy_range(queue_thread *worker, const lx__request *request)
 {
     size_t length = strlen(request->name) + 1;
     worker->offset = request->offset;
+    worker->past_tier = request->past_tier;
     if (!lx__reserve(&worker->name, &worker->name_capacity, length))
         return false;
     memcpy(worker->name, request->name, length);
@@ -345,6 +347,7 @@ static lx_status read_range(queue_thread *worker, lx__answer *answer, lx_error *
 {
     if (!lx__reserve(&worker->data, &worker->capacity, worker->size))
         return lx__fail_memory(error, "bytes of a remote file");
+    worker->connection->past_tier = worker->past_tier;
     return worker->queue->transport->class->read(worker->connection, (const char *)worker->name,
                                                  worker->offset, worker->size, worker->data, answer,
                                                  error);
@@ -377,6 +380,7 @@ static uint64_t learn(lx__request_queue *queue, const queue_thread *worker, lx_s
 {
     if (status == LX_OK) {
         queue->counts.bytes += answer->got;
+        queue->counts.tier_bytes += answer->from_tier ? answer->got : 0;
         if (!worker->calls_back)
             lx__durations_add(&queue->durations, now - worker->began);
         lx__pace_succeed(&queue->pace, now);

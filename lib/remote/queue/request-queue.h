@@ -29,8 +29,9 @@
 typedef struct lx__request {
     const char *name; /**< The file, relative to the dataset. */
     uint64_t offset;
-    size_t size; /**< Of the range; otherwise, about how many bytes an attempt moves. */
-    bool urgent; /**< Somebody waits: it comes before requests that nobody waits for yet. */
+    size_t size;    /**< Of the range; otherwise, about how many bytes an attempt moves. */
+    bool urgent;    /**< Somebody waits: it comes before requests that nobody waits for yet. */
+    bool past_tier; /**< Read it from the server itself, not from a tier before it. */
 
     /**
      * Makes one attempt, on the connection of the calling thread and without a lock; NULL: reads
@@ -78,11 +79,12 @@ typedef struct lx__request_limits {
 
 /** What the queue has done since it was opened. */
 typedef struct lx__request_counts {
-    uint64_t requests;  /**< Attempts, including failed ones. */
-    uint64_t bytes;     /**< Bytes of successful attempts. */
-    uint64_t retries;   /**< Attempts that were made again. */
-    uint64_t throttled; /**< Answers that asked for fewer requests. */
-    uint64_t waiting;   /**< Requests that were added and are not finished now. */
+    uint64_t requests;   /**< Attempts, including failed ones. */
+    uint64_t bytes;      /**< Bytes of successful attempts. */
+    uint64_t retries;    /**< Attempts that were made again. */
+    uint64_t throttled;  /**< Answers that asked for fewer requests. */
+    uint64_t tier_bytes; /**< How many of @ref bytes nodes of a tier have sent. */
+    uint64_t waiting;    /**< Requests that were added and are not finished now. */
 } lx__request_counts;
 
 /** Opens a queue, which owns @p transport from then on, also if this fails. Starts no threads. */

@@ -182,7 +182,7 @@ lx_status lx__transport_file_open_for_writing(const char *path, lx__transport **
     }
     for (size_t length = strlen(url); length > 1 && url[length - 1] == '/'; length--)
         url[length - 1] = '\0';
-    made->base = (lx__transport){&class, url};
+    made->base = (lx__transport){.class = &class, .url = url};
     atomic_init(&made->interrupted, false);
     *transport = &made->base;
     return LX_OK;

@@ -33,11 +33,13 @@ typedef struct lx__answer {
     uint64_t total;          /**< The length of the file; LX_NONE if the server did not tell. */
     lx__retry retry;         /**< Set if the attempt failed. */
     uint64_t retry_after_ns; /**< How long the server asks to wait; 0: it did not. */
+    bool from_tier;          /**< A node of a tier has sent the bytes. */
 } lx__answer;
 
 typedef struct lx__transport {
     const struct lx__transport_class *class;
     char *url; /**< Of the dataset, for messages, without credentials and without a final slash. */
+    uint64_t segment; /**< Reads should not cross multiples of so many bytes; 0: they may. */
 } lx__transport;
 
 /** Whether the file @p name may be replaced while it is used: meta.json and meta.json.new. All others
@@ -50,6 +52,7 @@ static inline bool lx__transport_may_replace(const char *name)
 /** A connection, or what a thread needs to read; a struct of the class that begins with this. */
 typedef struct lx__connection {
     lx__transport *transport; /**< Borrowed. */
+    bool past_tier; /**< Set by the caller: reads ask the server itself, not a tier before it. */
 } lx__connection;
 
 typedef struct lx__transport_class {

@@ -29,6 +29,14 @@ static void clear_cache(const struct run *run)
     inject_rearm();
 }
 
+/** Sets a tier, and none again: this dataset is on a disk. */
+static bool set_tiers(struct run *run, lx_remote_options *options)
+{
+    static const char *const urls[] = {"http://127.0.0.1:8080", "http://127.0.0.2:8080"};
+    return TRY(run, lx_remote_options_set_tier(options, urls, 2, &run->error)) &&
+           TRY(run, lx_remote_options_set_tier(options, NULL, 0, &run->error));
+}
+
 /** Opens the dataset with the least memory, and with a patience of 0: a failure shows at once. */
 static lx_dataset *open_elsewhere(struct run *run, bool cached)
 {
@@ -41,6 +49,7 @@ static lx_dataset *open_elsewhere(struct run *run, bool cached)
         !TRY(run, lx_remote_options_set_patience(options, 0, &run->error)) ||
         !TRY(run, lx_remote_options_set_endpoint(options, "https://127.0.0.1", &run->error)) ||
         !TRY(run, lx_remote_options_set_region(options, "us-east-1", &run->error)) ||
+        !set_tiers(run, options) ||
         !TRY(run, lx_remote_options_set_cache(options, cached ? cache_path(run) : NULL, LX_NONE,
                                               &run->error)) ||
         !TRY(run, lx_remote_open(run->path, options, NULL, &dataset, &run->error)))

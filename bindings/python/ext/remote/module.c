@@ -115,12 +115,13 @@ static PyObject *get_stats(const lxpy_opener *self, lx_dataset *dataset)
     if (lx_remote_get_stats(dataset, &stats, &error) != LX_OK)
         return self->shared->raise(self->shared->state, &error);
     return Py_BuildValue(
-        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "requests", (unsigned long long)stats.requests,
-        "bytes", (unsigned long long)stats.bytes, "retries", (unsigned long long)stats.retries,
-        "throttled", (unsigned long long)stats.throttled, "cached_bytes",
-        (unsigned long long)stats.cached_bytes, "stored_bytes",
+        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "requests",
+        (unsigned long long)stats.requests, "bytes", (unsigned long long)stats.bytes, "retries",
+        (unsigned long long)stats.retries, "throttled", (unsigned long long)stats.throttled,
+        "cached_bytes", (unsigned long long)stats.cached_bytes, "stored_bytes",
         (unsigned long long)stats.stored_bytes, "wait_ns", (unsigned long long)stats.wait_ns,
-        "replaced_bytes", (unsigned long long)stats.replaced_bytes);
+        "replaced_bytes", (unsigned long long)stats.replaced_bytes, "tier_bytes",
+        (unsigned long long)stats.tier_bytes);
 }
 
 static void release_opener(PyObject *capsule)
@@ -168,6 +169,20 @@ static bool take_number(PyObject *argument, unsigned long long *number)
     return true;
 }
 
+/** Sets the nodes of a tier, a tuple of str; sets an exception if it is not. */
+static void set_tier(lx_remote_options *options, PyObject *tier, lx_error *error)
+{
+    Py_ssize_t count = PyTuple_Size(tier);
+    const char **urls = PyMem_Malloc(((size_t)count + 1) * sizeof *urls);
+    if (urls == NULL)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++)
+        urls[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tier, i));
+    if (!PyErr_Occurred())
+        lx_remote_options_set_tier(options, urls, (size_t)count, error);
+    PyMem_Free((void *)urls);
+}
+
 /** Sets the options for servers; returns the number of the function for credentials. */
 static uintptr_t set_servers(lx_remote_options *options, const char *endpoint, const char *region,
                              int anonymous, PyObject *credentials, lx_error *error)
@@ -186,12 +201,13 @@ static PyObject *make_opener(PyObject *module, PyObject *args)
 {
     const remote_state *state = PyModule_GetState(module);
     lx_error error = LX_ERROR_INIT;
-    PyObject *cache, *limit, *memory, *connections, *patience, *credentials;
+    PyObject *cache, *limit, *memory, *connections, *patience, *tier, *credentials;
     const char *endpoint, *region;
     int anonymous;
     unsigned long long number = LX_NONE;
-    if (!PyArg_ParseTuple(args, "OOOOOzzpO:opener", &cache, &limit, &memory, &connections,
-                          &patience, &endpoint, &region, &anonymous, &credentials))
+    if (!PyArg_ParseTuple(args, "OOOOOO!zzpO:opener", &cache, &limit, &memory, &connections,
+                          &patience, &PyTuple_Type, &tier, &endpoint, &region, &anonymous,
+                          &credentials))
         return NULL;
     lx_remote_options *options = lx_remote_options_new();
     if (options == NULL)
@@ -206,6 +222,7 @@ static PyObject *make_opener(PyObject *module, PyObject *args)
         lx_remote_options_set_connections(options, (uint32_t)number, &error);
     if (take_number(patience, &number))
         lx_remote_options_set_patience(options, number, &error);
+    set_tier(options, tier, &error);
     uintptr_t key = set_servers(options, endpoint, region, anonymous, credentials, &error);
     if (!PyErr_Occurred() && error.status == LX_OK)
         return new_opener(state, options, key);
@@ -215,10 +232,10 @@ static PyObject *make_opener(PyObject *module, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"opener", make_opener, METH_VARARGS,
-     "opener(cache, limit, memory, connections, patience, endpoint, region, anonymous, "
+     "opener(cache, limit, memory, connections, patience, tier, endpoint, region, anonymous, "
      "credentials)\n--\n\n"
-     "Return the capsule of an opener. Each argument but anonymous may be None; the patience is in "
-     "nanoseconds, and credentials is the number of a function."},
+     "Return the capsule of an opener. Each argument but tier and anonymous may be None; the "
+     "patience is in nanoseconds, tier is a tuple, and credentials is the number of a function."},
     {"prune", lxpy_remote_prune, METH_VARARGS,
      "prune(url, opener, older, dry_run)\n--\n\n"
      "Remove files at a URL that are older than a number of seconds and that no dataset needs; "

@@ -108,6 +108,13 @@ class Dataset(Stored, _core.Dataset):
         How long a read keeps trying while the server or the network is not available, in seconds;
         the default is 1800. After that, it raises OSError, which `on_damage` does not affect, and a
         loader stays before the batch. With 0, it fails at the first problem.
+    tier : sequence of str, optional
+        The nodes of a tier, such as ``['http://node1:8080', 'http://node2:8080']``: nginx on the
+        hosts of a job, which keeps what any host has read over ``s3://``, ``https://`` or
+        ``http://``, so that it comes from the server once for all hosts. All hosts must have the
+        same URLs, in any order. A node that fails is passed over for a while, and what was damaged
+        is fetched past it. Requests to nodes are not encrypted, and a node sends what it has to
+        anyone. The document remote.md has the configuration of nginx.
     endpoint : str, optional
         The server of an ``s3://`` URL that is not AWS, such as 'https://storage.googleapis.com' or
         'http://127.0.0.1:9000'; by default, what the environment variables or the profile of AWS
@@ -162,15 +169,17 @@ class Dataset(Stored, _core.Dataset):
                  length: Optional[int] = None, cache: Optional[Path] = None,
                  limit: Optional[Size] = None, memory: Optional[Size] = None,
                  connections: Optional[int] = None, patience: Optional[float] = None,
-                 endpoint: Optional[str] = None, region: Optional[str] = None,
-                 anonymous: bool = False, credentials: Optional[Credentials] = None) -> None:
+                 tier: Optional[Sequence[str]] = None, endpoint: Optional[str] = None,
+                 region: Optional[str] = None, anonymous: bool = False,
+                 credentials: Optional[Credentials] = None) -> None:
         self._fields = MappingProxyType(Field._from_descriptions(self._describe()))
         self._opened = absolute(path), {
             'verify': verify, 'durable': durable, 'live': live, 'on_damage': on_damage,
             'access': access, 'length': length,
             'cache': None if cache is None else absolute(cache), 'limit': limit, 'memory': memory,
-            'connections': connections, 'patience': patience, 'endpoint': endpoint,
-            'region': region, 'anonymous': anonymous, 'credentials': credentials}
+            'connections': connections, 'patience': patience, 'tier': tier,
+            'endpoint': endpoint, 'region': region, 'anonymous': anonymous,
+            'credentials': credentials}
 
     @property
     def fields(self) -> Mapping[str, Field]:

@@ -34,6 +34,27 @@ START_TEST(sets_and_restores)
 }
 END_TEST
 
+START_TEST(sets_the_nodes_of_a_tier)
+{
+    static const char *const urls[] = {"http://a", "http://b:8080", "https://c", NULL};
+    lx_error error = LX_ERROR_INIT;
+    lx_remote_options options = {.http = {.endpoint = NULL}};
+    unit_ok(lx_remote_options_set_tier(&options, urls, 2, &error));
+    ck_assert_uint_eq(options.http.tier.count, 2);
+    unit_fails(lx_remote_options_set_tier(&options, urls, 3, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_remote_options_set_tier(&options, urls, LX_MAX_TIER_NODES + 1, &error),
+               LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_remote_options_set_tier(&options, urls + 3, 1, &error), "urls");
+    unit_refuses_null(lx_remote_options_set_tier(&options, NULL, 1, &error), "urls");
+    unit_refuses_null(lx_remote_options_set_tier(NULL, urls, 1, &error), "options");
+    ck_assert_str_eq(options.http.tier.nodes[1].target, "::b:8080");
+    unit_ok(lx_remote_options_set_tier(&options, NULL, 0, &error));
+    ck_assert_uint_eq(options.http.tier.count, 0);
+    unit_ok(lx_remote_options_set_tier(&options, urls, 1, &error));
+    lx__http_options_clear(&options.http);
+}
+END_TEST
+
 START_TEST(refuses_invalid_values)
 {
     lx_error error = LX_ERROR_INIT;
@@ -49,4 +70,5 @@ START_TEST(refuses_invalid_values)
 }
 END_TEST
 
-UNIT_MAIN("remote/http/http-options", sets_and_restores, refuses_invalid_values)
+UNIT_MAIN("remote/http/http-options", sets_and_restores, sets_the_nodes_of_a_tier,
+          refuses_invalid_values)

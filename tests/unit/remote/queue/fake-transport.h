@@ -117,7 +117,7 @@ static inline struct fake *fake_new(fake_script script, void *user)
                                               .interrupt = fake_interrupt,
                                               .close = fake_close};
     struct fake *fake = calloc(1, sizeof *fake);
-    fake->base = (lx__transport){&class, (char *)(uintptr_t) "fake://bucket/set"};
+    fake->base = (lx__transport){.class = &class, .url = (char *)(uintptr_t) "fake://bucket/set"};
     fake->script = script;
     fake->user = user;
     pthread_mutex_init(&fake->lock, NULL);
