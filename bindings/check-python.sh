@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests the Python package that was just built against the installed library: its own tests, or
-# those in $tests, and the examples of doc/examples. Called by make, in a folder that it may write
-# to.
+# Tests the Python package that was just built against the installed library: its own tests and
+# those of many hosts, or those in $tests, and the examples of doc/examples. Called by make, in a
+# folder that it may write to.
 set -eu
-"$PYTHON" -m pytest -q -rfEs --tb=short -p no:cacheprovider ${tests:-python-source/tests}
+run_tests="$PYTHON -m pytest -q -rfEs --tb=short -p no:cacheprovider"
+$run_tests ${tests:-python-source/tests}
+[ -n "${tests-}" ] || $run_tests "$top_srcdir/tests/remote/test_hosts.py"
 
 passed=0 failed=0 skipped=0
 for example in "$top_srcdir"/doc/examples/*.py; do

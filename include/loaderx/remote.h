@@ -86,7 +86,7 @@ LX_API lx_status lx_remote_options_set_cache(lx_remote_options *options, const c
 /**
  * Sets how many bytes of memory hold what the cache does not. The default is 1 GiB. The tables of
  * the dataset come on top of that if there is no cache. If the cache is smaller than the dataset, a
- * loader should have two windows of its order, divided by the number of ranks, plus 64 MiB.
+ * loader should have two windows of its order, divided by the number of ranks, plus 128 MiB.
  *
  * @retval LX_OK            Success.
  * @retval LX_ERR_ARGUMENT  @p options is NULL, or @p bytes is less than 16 MiB.

@@ -178,29 +178,6 @@ static lx_status read_indices(lx_loader *loader, const lx__batch_slice *slice, l
     return status;
 }
 
-/** Adds the next batch to the pipeline, or returns LX_END. */
-static lx_status add_batch(lx_loader *loader, lx_error *error)
-{
-    lx__batch_slice slice;
-    uint64_t before = loader->schedule.position;
-    lx_batch *batch;
-    lx_status status = lx__batch_schedule_next(&loader->schedule, &slice, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__batch_pool_take(loader->batch_pool, slice.count + slice.padding, slice.begin,
-                                 &batch, error);
-    if (status == LX_OK) {
-        status = read_indices(loader, &slice, batch, error);
-        if (status == LX_OK)
-            status = lx__pipeline_add(&loader->pipeline, batch, slice.end, error);
-        else
-            lx_batch_unref(batch);
-    }
-    if (status != LX_OK)
-        loader->schedule.position = before;
-    return status;
-}
-
 /** Returns the size of the next batch. Where sizes vary, it is estimated from earlier batches, and
  * 0 until the first one is filled. */
 static uint64_t next_bytes(const lx_loader *loader)
@@ -219,6 +196,40 @@ static uint64_t record_bytes(const lx_loader *loader)
     return rows != 0 ? next_bytes(loader) / rows : 0;
 }
 
+/** Tells how far the loader is. This comes before a thread can fill the batch: the records of the
+ * first batch would otherwise be requested one by one, before their blocks. */
+static void follow(lx_loader *loader)
+{
+    lx__read_ahead_follow(&loader->read_ahead,
+                          atomic_load_explicit(&loader->position, memory_order_relaxed),
+                          &loader->schedule, record_bytes(loader));
+}
+
+/** Adds the next batch to the pipeline, or returns LX_END. */
+static lx_status add_batch(lx_loader *loader, lx_error *error)
+{
+    lx__batch_slice slice;
+    uint64_t before = loader->schedule.position;
+    lx_batch *batch;
+    lx_status status = lx__batch_schedule_next(&loader->schedule, &slice, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__batch_pool_take(loader->batch_pool, slice.count + slice.padding, slice.begin,
+                                 &batch, error);
+    if (status == LX_OK) {
+        status = read_indices(loader, &slice, batch, error);
+        if (status == LX_OK) {
+            follow(loader);
+            status = lx__pipeline_add(&loader->pipeline, batch, slice.end, error);
+        } else {
+            lx_batch_unref(batch);
+        }
+    }
+    if (status != LX_OK)
+        loader->schedule.position = before;
+    return status;
+}
+
 static void count_prefetched(lx_loader *loader)
 {
     uint64_t count = loader->pipeline.on_caller ? 0 : loader->pipeline.count;
@@ -230,13 +241,8 @@ static lx_status fill_pipeline(lx_loader *loader, lx_error *error)
 {
     lx_status status = LX_OK;
     lx_error ignored = LX_ERROR_INIT;
-    while (status == LX_OK && lx__pipeline_has_room(&loader->pipeline, next_bytes(loader))) {
+    while (status == LX_OK && lx__pipeline_has_room(&loader->pipeline, next_bytes(loader)))
         status = add_batch(loader, loader->pipeline.count == 0 ? error : &ignored);
-        if (status == LX_OK)
-            lx__read_ahead_follow(&loader->read_ahead,
-                                  atomic_load_explicit(&loader->position, memory_order_relaxed),
-                                  &loader->schedule, record_bytes(loader));
-    }
     count_prefetched(loader);
     return loader->pipeline.count != 0 ? LX_OK : status;
 }

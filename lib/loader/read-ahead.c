@@ -102,6 +102,13 @@ static uint64_t records_ahead(const lx__read_ahead *self, uint64_t record_bytes)
     return records < AHEAD_RECORDS_MIN ? AHEAD_RECORDS_MIN : records > most ? most : records;
 }
 
+/** Returns where to end: with the run, if it is the first. After a second run, there is probably a
+ * third one, which would otherwise begin with a wait for all blocks of a stripe. */
+static uint64_t find_end(const lx__batch_schedule *schedule)
+{
+    return schedule->run_begin == 0 ? schedule->run_end : LX__POSITION_END;
+}
+
 void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch_schedule *schedule,
                            uint64_t record_bytes)
 {
@@ -117,11 +124,11 @@ void lx__read_ahead_follow(lx__read_ahead *self, uint64_t first, const lx__batch
         uint64_t window = by_block ? lx__order_get_window(self->order) : 0;
         if (!lx__multiply_fits(records_ahead(self, record_bytes), schedule->shard.world, &ahead) ||
             !lx__add_fits(last, ahead, &last) || !lx__add_fits(last, window, &last))
-            last = schedule->run_end;
+            last = LX__POSITION_END;
         atomic_store_explicit(&self->first, first, memory_order_relaxed);
         atomic_store_explicit(&self->last, last, memory_order_relaxed);
         atomic_store_explicit(&self->by_block, by_block, memory_order_relaxed);
-        atomic_store_explicit(&self->run_end, schedule->run_end, memory_order_relaxed);
+        atomic_store_explicit(&self->run_end, find_end(schedule), memory_order_relaxed);
     }
     atomic_store_explicit(&self->active, active, memory_order_release);
 }

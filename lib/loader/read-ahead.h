@@ -30,7 +30,7 @@ typedef struct lx__read_ahead {
     /** @{ */
     _Atomic uint64_t first;   /**< Earlier batches were delivered. */
     _Atomic uint64_t last;    /**< Up to here, values are to be requested. */
-    _Atomic uint64_t run_end; /**< See lx__batch_schedule. */
+    _Atomic uint64_t run_end; /**< Where to end: see lx__batch_schedule. */
     atomic_bool by_block;     /**< Whole blocks are to be requested. */
     atomic_bool moved;        /**< The loader has moved to another position. */
     /** @} */

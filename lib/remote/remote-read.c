@@ -213,6 +213,20 @@ lx_status lx__remote_file_read(lx__remote_file *file, void *data, size_t size, u
     return status;
 }
 
+/** Keeps pages that were read in memory if nothing of a range is absent. Else, the rest of the range
+ * is fetched with one request, not with one for each gap. */
+static void prepare_ring(lx__remote_file *file, lx__pages pages)
+{
+    uint64_t here = 0, more = 1;
+    for (; here < pages.count && more != 0; here += more)
+        more = lx__remote_file_count_here(file,
+                                          (lx__pages){pages.first + here, pages.count - here});
+    if (here == pages.count)
+        lx__page_ring_renew(file->place->ring, file->number, pages);
+    else
+        lx__page_ring_drop_read(file->place->ring, file->number, pages);
+}
+
 void lx__remote_file_will_need(lx__remote_file *file, uint64_t offset, uint64_t size)
 {
     uint64_t whole = atomic_load(&file->size);
@@ -220,6 +234,8 @@ void lx__remote_file_will_need(lx__remote_file *file, uint64_t offset, uint64_t 
         return;
     lx__pages pages = lx__pages_of(offset, size < whole - offset ? size : whole - offset);
     uint64_t end = pages.first + pages.count, there;
+    if (file->is_chunk)
+        prepare_ring(file, pages);
     for (uint64_t page = pages.first; page < end; page += there) {
         there = lx__remote_file_count_here(file, (lx__pages){page, end - page});
         if (there != 0)

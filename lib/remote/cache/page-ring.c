@@ -18,6 +18,9 @@
 #define STEP 256
 #define STEP_BYTES (STEP * (size_t)LX__PAGE_BYTES)
 
+/* Pages that are renewed together, by way of the stack. */
+#define RENEWED 8
+
 /** What a slot contains. */
 typedef struct page_slot {
     uint64_t page;
@@ -35,6 +38,7 @@ struct lx__page_ring {
     pthread_mutex_t storing; /* held by the thread that stores, and protects next and slab_count */
     uint64_t next;           /* the slot to fill next */
     uint64_t slab_count;
+    atomic_bool replaces; /* all slots were filled, so that pages replace each other */
 
     pthread_rwlock_t lock; /* protects the members that follow, and the slots that have a page */
     uint8_t **slabs;       /* slab_limit pointers; NULL: not allocated yet */
@@ -189,6 +193,7 @@ static bool prepare_next(lx__page_ring *ring)
         }
     }
     ring->next = 0;
+    atomic_store_explicit(&ring->replaces, true, memory_order_relaxed);
     return slots != 0;
 }
 
@@ -233,6 +238,62 @@ void lx__page_ring_store(lx__page_ring *ring, uint32_t file, uint64_t first, con
         size -= step;
     }
     pthread_mutex_unlock(&ring->storing);
+}
+
+/* ---- pages that are needed again */
+
+static bool replaces(lx__page_ring *ring)
+{
+    return atomic_load_explicit(&ring->replaces, memory_order_relaxed);
+}
+
+static bool was_read(page_slot *slot)
+{
+    return atomic_load_explicit(&slot->read, memory_order_relaxed);
+}
+
+/** Copies pages that were read, up to the first that was not, and returns their bytes. */
+static size_t copy_read(lx__page_ring *ring, uint32_t file, lx__pages pages, uint8_t *data)
+{
+    size_t size = 0;
+    pthread_rwlock_rdlock(&ring->lock);
+    page_slot *at = NULL;
+    /* Only the last page of a file is shorter. */
+    for (uint64_t i = 0; i < pages.count && size == i * LX__PAGE_BYTES; i++) {
+        at = find(ring, file, pages.first + i, at);
+        if (at == NULL || !was_read(at))
+            break;
+        memcpy(data + size, get_bytes(ring, at), at->length);
+        size += at->length;
+    }
+    pthread_rwlock_unlock(&ring->lock);
+    return size;
+}
+
+void lx__page_ring_renew(lx__page_ring *ring, uint32_t file, lx__pages pages)
+{
+    uint8_t data[RENEWED * LX__PAGE_BYTES];
+    if (!replaces(ring))
+        return;
+    for (uint64_t done = 0, count; done < pages.count; done += count) {
+        count = pages.count - done < RENEWED ? pages.count - done : RENEWED;
+        size_t size = copy_read(ring, file, (lx__pages){pages.first + done, count}, data);
+        lx__page_ring_store(ring, file, pages.first + done, data, size);
+        count = size != 0 ? (size - 1) / LX__PAGE_BYTES + 1 : 1;
+    }
+}
+
+void lx__page_ring_drop_read(lx__page_ring *ring, uint32_t file, lx__pages pages)
+{
+    if (!replaces(ring))
+        return;
+    pthread_rwlock_wrlock(&ring->lock);
+    for (uint64_t i = 0; i < pages.count; i++) {
+        page_slot *found = find(ring, file, pages.first + i, NULL);
+        if (found != NULL && was_read(found))
+            unlink_slot(ring, found);
+    }
+    pthread_rwlock_unlock(&ring->lock);
 }
 
 /* ---- the other functions */
@@ -312,5 +373,6 @@ void lx__page_ring_take_over(lx__page_ring *ring)
             ring->slots[i].length = 0;
     free_slabs(ring);
     ring->slab_count = ring->next = ring->unread = 0;
+    atomic_store_explicit(&ring->replaces, false, memory_order_relaxed);
     memset(ring->buckets, 0, (size_t)(ring->bucket_mask + 1) * sizeof *ring->buckets);
 }

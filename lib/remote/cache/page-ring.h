@@ -5,7 +5,9 @@
  * cache does not admit.
  *
  * An order that reads each record once an epoch is done with a page some time after it came, so the
- * oldest page is the one to replace.
+ * oldest page is the one to replace. If pages that were read will be needed again, in the next
+ * epoch, they must be renewed, because they would otherwise be replaced first; or dropped, if others
+ * of their block are missing, so that all can be fetched with one request.
  */
 #ifndef LX_REMOTE_PAGE_RING_H
 #define LX_REMOTE_PAGE_RING_H
@@ -35,6 +37,13 @@ uint64_t lx__page_ring_count_present(lx__page_ring *ring, uint32_t file, lx__pag
 /** Copies bytes, up to the first that is not in the ring; returns their number. */
 size_t lx__page_ring_read(lx__page_ring *ring, uint32_t file, uint64_t offset, void *data,
                           size_t size);
+
+/** Makes those of the pages that were read as young as pages that come now. Does nothing as long as
+ * no page was replaced. */
+void lx__page_ring_renew(lx__page_ring *ring, uint32_t file, lx__pages pages);
+
+/** Removes those of the pages that were read. Does nothing as long as no page was replaced. */
+void lx__page_ring_drop_read(lx__page_ring *ring, uint32_t file, lx__pages pages);
 
 /** Removes pages. */
 void lx__page_ring_drop(lx__page_ring *ring, uint32_t file, lx__pages pages);

@@ -84,7 +84,7 @@ class Loaderx(Reader):
         import loaderx as lx
         options = {} if cache is None else {'cache': cache, 'limit': limit}
         if limit is not None:    # or memory would hold what the cache does not
-            options['memory'] = (32 << 20) + 2 * LANES // self.world * BLOCK * RECORD
+            options['memory'] = (128 << 20) + 2 * LANES // self.world * BLOCK * RECORD
         self.dataset = lx.open(place, **options)
         self.remote = bool(options)
         self.loader = lx.Loader(

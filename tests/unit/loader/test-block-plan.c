@@ -19,15 +19,20 @@ struct asked {
     uint64_t indices, requests, longest; /* in all, and in the longest request */
     unsigned times[LENGTH_MAX];
     atomic_bool failing;
+    atomic_bool unasked; /* an index was filled before it was requested */
 };
 
 static lx_status asked_fill(lx_source *source, const uint64_t *indices, size_t count,
                             const lx_target *targets, lx_error *error)
 {
-    (void)indices, (void)count, (void)targets;
-    return atomic_load(&((struct asked *)source)->failing)
-               ? lx_fail(error, LX_ERR_IO, "the network is down")
-               : LX_OK;
+    struct asked *self = (struct asked *)source;
+    (void)targets;
+    pthread_mutex_lock(&self->lock);
+    for (size_t i = 0; i < count; i++)
+        if (self->times[indices[i]] == 0)
+            atomic_store(&self->unasked, true);
+    pthread_mutex_unlock(&self->lock);
+    return atomic_load(&self->failing) ? lx_fail(error, LX_ERR_IO, "the network is down") : LX_OK;
 }
 
 static bool asked_read_ahead(lx_source *source, const bool *wanted, const uint64_t *indices,
@@ -352,6 +357,26 @@ START_TEST(warns_if_ranks_share_blocks)
 }
 END_TEST
 
+/* The thread that fills the first batch may be faster than the one that has scheduled it. */
+START_TEST(the_first_batch_waits_until_its_blocks_are_requested)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_order *order = lanes_of(3000, 8, 32);
+    struct asked *asked = make_asked(3000, WIDE);
+    lx_loader *loader = open_remote(asked,
+                                    (struct setup){.batch_size = 16, .order = order, .threads = 2});
+    for (uint64_t i = 0; i < 3000; i++) {
+        unit_ok(lx_loader_seek(loader, i % 180 * 16, &error));
+        memset(asked->times, 0, sizeof asked->times); /* nothing is being filled now */
+        lx_batch_unref(next_batch(loader));
+    }
+    ck_assert(!atomic_load(&asked->unasked));
+    lx_loader_close(loader);
+    lx_source_unref(&asked->source);
+    lx_order_unref(order);
+}
+END_TEST
+
 UNIT_MAIN("loader/block-plan", each_block_is_requested_once_by_the_rank_that_reads_it,
           orders_of_one_order_keep_its_blocks,
           a_stripe_is_requested_over_the_time_of_the_one_before,
@@ -360,4 +385,4 @@ UNIT_MAIN("loader/block-plan", each_block_is_requested_once_by_the_rank_that_rea
           blocks_that_ranks_share_are_requested_whole_if_records_are_small,
           long_requests_are_made_in_parts, values_on_this_machine_are_requested_one_by_one,
           threads_request_each_block_once, ends_where_no_rank_has_a_position,
-          warns_if_ranks_share_blocks)
+          warns_if_ranks_share_blocks, the_first_batch_waits_until_its_blocks_are_requested)

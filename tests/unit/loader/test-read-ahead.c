@@ -177,6 +177,37 @@ START_TEST(does_not_count_records_in_memory_after_a_fault_elsewhere)
 }
 END_TEST
 
+START_TEST(reads_ahead_of_the_next_run_after_the_first)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_loader *loader;
+    lx_batch *batch;
+    records_make_sealed("d", RECORDS);
+    lx_source *source = open_records(LX_ACCESS_AUTO);
+    lx_loader_options *options = make_options((struct setup){
+        .batch_size = 16, .epochs = 1, .threads = 0, .fields = fields, .field_count = 2});
+    unit_ok(lx_loader_open(source, options, &loader, &error));
+    loader->read_ahead.until = UINT64_MAX; /* as if values were on disk */
+    for (uint64_t run = 1; run <= 3; run++) {
+        lx_status status;
+        while ((status = lx_loader_next(loader, &batch, &error)) == LX_OK)
+            lx_batch_unref(batch);
+        ck_assert_int_eq(status, LX_END);
+        if (run == 1)
+            ck_assert_uint_eq(loader->read_ahead.schedule.position, RECORDS);
+        else
+            ck_assert_uint_gt(loader->read_ahead.schedule.position, run * RECORDS);
+        lx_loader_next_epoch(loader);
+    }
+    lx_loader_close(loader);
+    lx_loader_options_free(options);
+    lx_source_unref(source);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("loader/read-ahead", delivers_the_same_batches, reads_ahead_from_any_position,
           reads_ahead_of_parts, ends_once_values_are_in_memory,
-          does_not_count_records_in_memory_after_a_fault_elsewhere)
+          does_not_count_records_in_memory_after_a_fault_elsewhere,
+          reads_ahead_of_the_next_run_after_the_first)

@@ -126,6 +126,63 @@ START_TEST(the_oldest_page_is_replaced)
 }
 END_TEST
 
+/** Whether these pages are in a ring, and no others of the first 100. */
+static bool has_only(lx__page_ring *ring, uint64_t first, uint64_t count)
+{
+    for (uint64_t page = 0; page < 100; page++)
+        if ((lx__page_ring_count_present(ring, 0, (lx__pages){page, 1}) != 0) !=
+            (page >= first && page < first + count))
+            return false;
+    return true;
+}
+
+START_TEST(renewed_pages_are_as_young_as_new_ones)
+{
+    lx__page_ring *ring = ring_new(40);
+    store(ring, 0, 0, 40);
+    ck_assert(reads(ring, 0, 0, 40 * PAGE, 40 * PAGE));
+    lx__page_ring_renew(ring, 0, (lx__pages){0, 40}); /* no page was replaced: does nothing */
+    store(ring, 0, 200, 1);
+    ck_assert(has_only(ring, 1, 39));
+
+    lx__page_ring_renew(ring, 0, (lx__pages){15, 20}); /* 20 are left to be replaced first */
+    store(ring, 0, 201, 19);
+    ck_assert(has_only(ring, 15, 20));
+    ck_assert(reads(ring, 0, 15 * PAGE, 20 * PAGE, 20 * PAGE));
+    ck_assert_uint_eq(lx__page_ring_count_unread(ring), 0);
+    lx__page_ring_free(ring);
+}
+END_TEST
+
+START_TEST(pages_that_were_not_read_are_not_renewed)
+{
+    lx__page_ring *ring = ring_new(10);
+    store(ring, 0, 0, 10);
+    ck_assert(reads(ring, 0, 4 * PAGE, 2 * PAGE, 2 * PAGE));
+    store(ring, 0, 200, 1);
+    lx__page_ring_renew(ring, 0, (lx__pages){0, 10});
+    store(ring, 0, 201, 7);
+    ck_assert(has_only(ring, 4, 2));
+    lx__page_ring_free(ring);
+}
+END_TEST
+
+START_TEST(pages_that_were_read_can_be_dropped)
+{
+    lx__page_ring *ring = ring_new(10);
+    store(ring, 0, 0, 10);
+    ck_assert(reads(ring, 0, 0, 5 * PAGE, 5 * PAGE));
+    lx__page_ring_drop_read(ring, 0, (lx__pages){1, 9}); /* no page was replaced: does nothing */
+    ck_assert(has_only(ring, 0, 10));
+    store(ring, 0, 200, 1);
+    lx__page_ring_drop_read(ring, 0, (lx__pages){0, 4});
+    ck_assert(has_only(ring, 4, 6));
+    lx__page_ring_drop_read(ring, 0, (lx__pages){0, 10});
+    ck_assert(has_only(ring, 5, 5));
+    lx__page_ring_free(ring);
+}
+END_TEST
+
 START_TEST(dropped_pages_are_gone)
 {
     lx__page_ring *ring = ring_new(8);
@@ -363,8 +420,9 @@ START_TEST(a_child_begins_with_an_empty_ring)
 END_TEST
 
 UNIT_MAIN("remote/cache/page-ring", reads_what_was_stored, reads_many_pages,
-          the_last_page_of_a_file_may_be_short, the_oldest_page_is_replaced, dropped_pages_are_gone,
-          agrees_with_a_plain_model,
+          the_last_page_of_a_file_may_be_short, the_oldest_page_is_replaced,
+          renewed_pages_are_as_young_as_new_ones, pages_that_were_not_read_are_not_renewed,
+          pages_that_were_read_can_be_dropped, dropped_pages_are_gone, agrees_with_a_plain_model,
 #if !SANITIZED
           grows_with_its_pages_up_to_its_bound, without_memory_it_uses_what_it_has,
 #endif
