@@ -7,15 +7,8 @@ demo() {
     start_job demo
     set_up demo
     need build demo_build
-    need install demo_install
+    need install demo_install build/demo/tree
     echo
-    demo_show
-}
-
-# run_demo: everything after the set-up, for a step of another job.
-run_demo() {
-    demo_build
-    demo_install
     demo_show
 }
 
@@ -35,13 +28,18 @@ demo_show() {
     )
 }
 
-demo_build() {
-    configured build/demo/tree --prefix="$top/build/demo/usr" --libdir="$top/build/demo/usr/lib" \
+# configured_for_demo TREE OPTION...: configures a tree that demo_install can install.
+configured_for_demo() {
+    configured "$@" --prefix="$top/build/demo/usr" --libdir="$top/build/demo/usr/lib" \
         --disable-static
+}
+
+demo_build() {
+    configured_for_demo build/demo/tree
     make --no-print-directory -C build/demo/tree -j"$jobs"
 }
 
 demo_install() {
-    make --no-print-directory -C build/demo/tree install
-    make --no-print-directory -C build/demo/tree python-package python_package="$top/build/demo/usr/python"
+    make --no-print-directory -C "$1" install
+    make --no-print-directory -C "$1" python-package python_package="$top/build/demo/usr/python"
 }

@@ -4,6 +4,10 @@
 
 jobs=$(nproc 2>/dev/null || echo 1)
 
+# configure prefers bash, with which libtool takes twice as long.
+CONFIG_SHELL=/bin/sh
+export CONFIG_SHELL
+
 # set_up JOB: the first two steps of every job.
 set_up() {
     if [ -f config.status ]; then

@@ -4,9 +4,15 @@
 # those of many hosts, or those in $tests, and the examples of doc/examples. Called by make, in a
 # folder that it may write to.
 set -eu
-run_tests="$PYTHON -m pytest -q -rfEs --tb=short -p no:cacheprovider"
-$run_tests ${tests:-python-source/tests}
-[ -n "${tests-}" ] || $run_tests "$top_srcdir/tests/remote/test_hosts.py"
+
+# Each processor tests six files at a time, and prints the result when it has it. Status 5: libraries
+# of others are missing for all tests of these files.
+printf '%s\0' ${tests:-python-source/tests/test_*.py "$top_srcdir/tests/remote/test_hosts.py"} |
+    xargs -0 -n 6 -P "$(nproc 2>/dev/null || echo 1)" sh -c '
+        status=0
+        printed=$("$PYTHON" -m pytest -q -rfEs --tb=short -p no:cacheprovider "$@" 2>&1) || status=$?
+        printf "%s\n" "$printed"
+        [ $status -eq 0 ] || [ $status -eq 5 ]' sh
 
 passed=0 failed=0 skipped=0
 for example in "$top_srcdir"/doc/examples/*.py; do

@@ -28,7 +28,7 @@ enum {
 /* The most bytes that are read with one request (lib/remote/remote-read.c). */
 #define REQUEST_BYTES ((uint64_t)8 << 20)
 /* What a process needs for what is under way (doc/remote.md, 1.2). */
-#define UNDER_WAY ((uint64_t)64 << 20)
+#define UNDER_WAY ((uint64_t)128 << 20)
 /* The number of consecutive batches for which the mixing is printed, too. */
 #define SOME_BATCHES 32
 

@@ -74,14 +74,14 @@ def half(request):
 def drip(request):
     """A body that comes at ten bytes a second."""
     yield good(request)[:-1000]
-    for _ in range(100):
+    for _ in range(600):
         time.sleep(0.1)
         yield b'x'
 
 
 def stall(request):
     yield half(request)
-    time.sleep(10)
+    time.sleep(60)
 
 
 def endless_headers(request):

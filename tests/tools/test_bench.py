@@ -29,7 +29,7 @@ def check(got):
 def test_json(loaderx, images):
     begun = time.monotonic()
     got = loaderx.json('bench', 'images', '--seconds', 1, '--threads', 0, '--batch-size', 4)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 60
     assert set(got) == {'path', 'length', 'order', 'cold', 'processors', 'fields',
                         'measured', 'bottleneck', 'summary'}
     assert (got['path'], got['length'], got['order'], got['cold']) == ('images', 20, 'shuffle',

@@ -61,7 +61,7 @@ class Dataset:
     @classmethod
     def _unseal(cls, path: _Path, /) -> None: ...
     @classmethod
-    def _join(cls, path: _Path, parts: List[Tuple[Dataset, str]], progress: _ProgressFunction,
+    def _join(cls, path: _Path, parts: Sequence[Tuple[Dataset, str]], progress: _ProgressFunction,
               /) -> None: ...
     @classmethod
     def _repair(cls, path: _Path, into: Optional[_Path], delete: bool, apply: bool,

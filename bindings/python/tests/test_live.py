@@ -246,6 +246,13 @@ class Changing:
         self.thread.start()
         return self
 
+    def wait_for_more(self):
+        """Wait until a commit that has not begun yet has ended."""
+        wanted, end = self.value + 2, time.monotonic() + 60
+        while self.value < wanted:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
     def __exit__(self, *details):
         self.stop.set()
         self.thread.join(60)
@@ -368,12 +375,10 @@ def test_readers_in_other_processes(path, writer):
         readers[2].send_signal(signal.SIGSTOP)      # a process may be stopped at any time
         for reader in readers[:2]:
             assert int(reader.communicate(timeout=60)[0]) > 3 and reader.returncode == 0
-        before = changing.value
-        time.sleep(0.2)
+        changing.wait_for_more()
         readers[2].kill()
         readers[2].communicate(timeout=60)
-        time.sleep(0.2)
-        assert changing.value > before
+        changing.wait_for_more()
 
 
 def test_a_child_of_fork_continues_reading(path, writer):

@@ -295,23 +295,24 @@ def test_invalid_arguments():
 
 def test_a_signal_interrupts_the_wait_and_no_item_is_lost():
     run_script("""
+    caught = threading.Event()
+
     def slow():
         for i in range(5):
-            time.sleep(0.1 if i else 0.5)
+            assert caught.wait(60)
             yield i
 
     def interrupt():
         time.sleep(0.1)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
     items = lx.prefetch(slow())
-    begun = time.monotonic()
     try:
+        threading.Thread(target=interrupt).start()
         next(items)
         sys.exit(3)
     except KeyboardInterrupt:
-        assert time.monotonic() - begun < 0.4
+        caught.set()
     assert list(items) == [0, 1, 2, 3, 4]
     """, silent=True)
 
@@ -339,7 +340,7 @@ def test_the_end_of_the_process_waits_once_for_all_that_are_blocked():
         try:
             yield 1
             waiting.release()
-            time.sleep(30)
+            time.sleep(60)
         finally:
             print('closed')    # if the process waits for too long
 
@@ -357,15 +358,15 @@ def test_the_end_of_the_process_waits_once_for_all_that_are_blocked():
     def measure():
         begun = time.monotonic()
         prefetching._stop_all()
-        assert 0.9 < time.monotonic() - begun < 1.9
+        assert 0.9 < time.monotonic() - begun < 20
         for one in items:
             one.close()    # does not wait again
         print('ended in time', flush=True)
 
     sys.excepthook = lambda kind, error, traceback: print(error)
-    items = [lx.prefetch(make(), 1) for make in [blocked] * 3 + [failing] * 2]
-    assert [next(one) for one in items] == [1] * 5
-    for _ in range(3):
+    items = [lx.prefetch(make(), 1) for make in [blocked] * 30 + [failing] * 2]
+    assert [next(one) for one in items] == [1] * 32
+    for _ in range(30):
         waiting.acquire()
     """, silent=True) == 'of the last step\nof the last step\nended in time\n'
 

@@ -302,7 +302,7 @@ static lx_status open_files(lx__store *store, const lx__store *former, lx_error 
         status = show_fields(store, former, error);
     if (status != LX_OK)
         lx_error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
-    if (status == LX_OK && store->meta.run_count == 0)
+    if (status == LX_OK && store->meta.run_count == 0 && !store->meta.sealed)
         status = lx__chunk_directory_open(&store->chunk_directory, &store->directory, error);
     if (status == LX_OK)
         status = prepare_fields(store, error);

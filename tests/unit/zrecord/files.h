@@ -243,6 +243,12 @@ static inline double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+/** Seconds of processor time, which other work on the machine does not lengthen. */
+static inline double processor_time(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
 static inline void nap_ms(unsigned milliseconds)
 {
     struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};

@@ -36,7 +36,6 @@ START_TEST(processes_that_race_store_no_more_than_the_limit)
     const uint64_t limit = 64 * LX__PAGE_BYTES;
     lx__cache *cache = open_cache(limit);
     use_dataset(cache, 1);
-    uint64_t start = lx__clock_now();
     for (int i = 0; i < PROCESSES; i++)
         if ((children[i] = fork()) == 0) {
             alarm(UNIT_CHILD_TIMEOUT);
@@ -67,7 +66,6 @@ START_TEST(processes_that_race_store_no_more_than_the_limit)
     }
     ck_assert_int_eq(sum, 64);
     ck_assert_uint_eq(get_reserved(), limit);
-    ck_assert_uint_lt(lx__clock_now() - start, (uint64_t)2000000000 * SLOWER);
     lx__cache_close(cache);
     scratch_remove(scratch);
 }

@@ -136,11 +136,9 @@ START_TEST(a_stopped_process_does_not_hang_others)
     uint64_t start = lx__clock_now();
     ck_assert(!lx__cache_state_add(&state, 1, LX_NONE));
     ck_assert_uint_ge(lx__clock_now() - start, state.patience_ns);
-    /* The next calls do not wait at all. */
-    start = lx__clock_now();
-    for (int i = 0; i < 100; i++)
+    /* The next calls do not wait at all: otherwise they would take 200 s. */
+    for (int i = 0; i < 2000; i++)
         ck_assert(!lx__cache_state_add(&state, 1, LX_NONE));
-    ck_assert_uint_lt(lx__clock_now() - start, 20 * state.patience_ns);
     unit_fails(lx__cache_state_lock(&state, &error), LX_ERR_BUSY);
     lx__cache_state_unlock(&other);
     ck_assert(lx__cache_state_add(&state, 1, LX_NONE));

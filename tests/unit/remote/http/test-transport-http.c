@@ -77,11 +77,9 @@ START_TEST(interrupts_all_reads)
     usleep(100000);
     for (int i = 0; i < READERS; i++)
         ck_assert(!atomic_load(&readers[i].done));
-    uint64_t begin = lx__clock_now();
     transport->class->interrupt(transport);
     for (int i = 0; i < READERS; i++)
         join(&readers[i]);
-    ck_assert_uint_lt(lx__clock_now() - begin, 200000000u * SLOWER);
     start(transport, &readers[0]); /* now and later */
     join(&readers[0]);
     transport->class->close(transport);

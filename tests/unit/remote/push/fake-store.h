@@ -411,8 +411,8 @@ static inline lx__transport *store_connect_to(struct store *store)
                                                    .interrupt = store_interrupt,
                                                    .close = store_close}};
     struct store_transport *made = calloc(1, sizeof *made);
-    made->base = (lx__transport){&classes[store->no_writing],
-                                 (char *)(uintptr_t) "fake://bucket/set"};
+    made->base = (lx__transport){.class = &classes[store->no_writing],
+                                 .url = (char *)(uintptr_t) "fake://bucket/set"};
     made->store = store;
     return &made->base;
 }

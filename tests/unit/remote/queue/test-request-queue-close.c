@@ -6,8 +6,8 @@
 
 #define PATIENCE ((uint64_t)60 * SECOND)
 
-/** The most time that closing may take. */
-#define LIMIT ((uint64_t)SECOND * SLOWER)
+/** The most time that closing may take: much less than PATIENCE, and enough on a busy machine. */
+#define LIMIT (20 * (uint64_t)SECOND)
 
 /** Closes the queue, which must be fast, and checks that each request has finished once. */
 static void close_in_time(lx__request_queue *queue, struct wanted *wanted, size_t count)
@@ -79,34 +79,34 @@ START_TEST(closes_while_all_reads_hang)
 }
 END_TEST
 
-/* Hangs for 2 s, whatever happens. */
+/* Hangs until the test lets it go, whatever happens. */
 static lx_status hang_deafly(struct fake *fake, uint64_t offset, unsigned number,
                              lx__answer *answer, lx_error *error)
 {
     (void)offset, (void)number, (void)answer, (void)error;
-    fake_sleep(fake, 2 * (uint64_t)SECOND);
+    while (!atomic_load((atomic_bool *)fake->user))
+        nap(MILLISECOND);
     return LX_OK;
 }
 
 START_TEST(closes_while_reads_cannot_be_interrupted)
 {
-    atomic_bool gone = false;
-    struct fake *fake = fake_new(hang_deafly, NULL);
+    atomic_bool gone = false, released = false;
+    struct fake *fake = fake_new(hang_deafly, &released);
     struct wanted *wanted = wanted_new(50);
     fake->is_gone = &gone;
     fake->deaf = true;
     lx__request_queue *queue = queue_open(fake, 8, PATIENCE);
     queue_add(queue, wanted, 50);
     eventually(fake->under_way == 8);
-    uint64_t start = lx__clock_now();
-    lx__request_queue_close(queue);
-    ck_assert_uint_le(lx__clock_now() - start, SECOND);
+    lx__request_queue_close(queue); /* does not wait for the threads */
     for (int i = 0; i < 50; i++) {
         ck_assert_uint_eq(wanted[i].finished, 1);
         ck_assert_int_eq(wanted[i].status, LX_ERR_CANCELED);
     }
     free(wanted); /* the threads must not touch them again */
     ck_assert(!gone);
+    atomic_store(&released, true);
     eventually(atomic_load(&gone));
 }
 END_TEST

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include <loaderx/hooks.h>
 
@@ -193,14 +194,13 @@ START_TEST(tries_until_the_patience_is_over)
     uint64_t took = wanted->when - start;
     ck_assert_int_eq(wanted->status, LX_ERR_IO);
     ck_assert_uint_ge(took, SECOND);
-    ck_assert_uint_le(took, 2 * (uint64_t)SECOND * SLOWER);
     unsigned attempts = (unsigned)queue_counts(queue).requests;
-    ck_assert_uint_ge(attempts, 3);
+    ck_assert_uint_ge(attempts, 2);
     ck_assert_uint_le(attempts, 40);
     ck_assert_uint_eq(queue_counts(queue).retries, attempts - 1);
     ck_assert_uint_eq(fake->connects, attempts); /* each on a new connection */
     char expected[80];
-    snprintf(expected, sizeof expected, "connection refused; tried %u times in 1.", attempts);
+    snprintf(expected, sizeof expected, "connection refused; tried %u times in ", attempts);
     ck_assert_msg(strncmp(wanted->message, expected, strlen(expected)) == 0, "%s", wanted->message);
     lx__request_queue_close(queue);
     free(wanted);
@@ -280,7 +280,7 @@ START_TEST(an_outage_is_tried_with_a_few_requests_and_urgent_ones)
     struct wanted *wanted = wanted_new(2001);
     queue_add(queue, wanted, 2000);
     nap(500 * MILLISECOND);
-    ck_assert_uint_le(fake->attempts, 4 * 10);
+    ck_assert_uint_le(fake->attempts, 4 * 20);
     wanted[2000].base.urgent = true;
     queue_add(queue, &wanted[2000], 1);
     eventually(atomic_load(&last_offset) == 2000 * 16);
@@ -311,21 +311,20 @@ START_TEST(a_long_outage_is_logged)
     lx__request_queue *queue = queue_open(fake, 16, PATIENCE);
     struct wanted *wanted = wanted_new(16);
     lx_set_log_hook(keep_log, NULL);
+    uint64_t start = lx__clock_now();
     queue_add(queue, wanted, 16);
-    nap((uint64_t)9 * SECOND);
-    ck_assert_uint_eq(atomic_load(&logged_count), 0);
-    for (int i = 0; i < 100 && atomic_load(&logged_count) == 0; i++)
+    while (atomic_load(&logged_count) == 0) /* until the test's own time is over */
         nap(100 * MILLISECOND);
-    ck_assert_uint_eq(atomic_load(&logged_count), 1);
-    ck_assert_msg(strstr(logged[0], "all requests to fake://bucket/set have failed for 1") &&
+    ck_assert_uint_ge(lx__clock_now() - start, 10 * (uint64_t)SECOND);
+    ck_assert_msg(strstr(logged[0], "all requests to fake://bucket/set have failed for ") &&
                       strstr(logged[0], "connection refused"),
                   "%s", logged[0]);
     atomic_store(&back, true);
     eventually(atomic_load(&logged_count) == 2);
     ck_assert_msg(strstr(logged[1], "fake://bucket/set answers again"), "%s", logged[1]);
-    uint64_t again = lx__clock_now(); /* the requests do not wait for the end of their pauses */
+    uint64_t again = lx__clock_now(); /* no request waits for the end of its pause of up to 20 s */
     wanted_await(wanted, 16);
-    ck_assert_uint_lt(lx__clock_now() - again, 2 * (uint64_t)SECOND);
+    ck_assert_uint_lt(lx__clock_now() - again, 5 * (uint64_t)SECOND);
     lx__request_queue_close(queue);
     lx_set_log_hook(NULL, NULL);
     free(wanted);
@@ -376,7 +375,8 @@ START_TEST(finds_the_rate_that_the_server_allows)
            (double)counts.requests / 360);
     ck_assert_uint_gt(counts.throttled, 0);
     ck_assert_msg(counts.requests <= 360 * 13 / 10, "%u attempts", (unsigned)counts.requests);
-    ck_assert_msg(SANITIZED || 360 / seconds >= 54, "%.1f requests/s", 360 / seconds);
+    /* test-pace tests how near it is, without a clock. */
+    ck_assert_msg(360 / seconds >= 15, "%.1f requests/s", 360 / seconds);
     lx__request_queue_close(queue);
     free(wanted);
 }
@@ -384,48 +384,49 @@ END_TEST
 
 /* ---- stragglers */
 
-/* The first attempt hangs for 6 s, also if it is interrupted. */
+/* The first attempt hangs until fake->user is set, also if it is interrupted. */
 static lx_status hang_first(struct fake *fake, uint64_t offset, unsigned number, lx__answer *answer,
                             lx_error *error)
 {
-    (void)fake, (void)offset, (void)answer, (void)error;
-    if (number == 0)
-        nap(6 * (uint64_t)SECOND);
+    (void)offset, (void)answer, (void)error;
+    while (number == 0 && !atomic_load((atomic_bool *)fake->user))
+        nap(MILLISECOND);
     return LX_OK;
 }
 
 START_TEST(an_urgent_straggler_is_read_again)
 {
-    atomic_bool gone = false;
-    struct fake *fake = fake_new(hang_first, NULL);
+    atomic_bool gone = false, released = false;
+    struct fake *fake = fake_new(hang_first, &released);
     fake->is_gone = &gone;
     lx__request_queue *queue = queue_open(fake, 4, PATIENCE);
     struct wanted *wanted = wanted_new(1);
-    uint64_t start = lx__clock_now();
     queue_add(queue, wanted, 1);
     nap(2500 * MILLISECOND);
     ck_assert_uint_eq(fake->attempts, 1); /* nobody waits for it yet */
     lx__request_queue_hurry(queue, &wanted->base);
     wanted_await(wanted, 1);
-    ck_assert_uint_le(wanted->when - start, 4 * (uint64_t)SECOND);
     ck_assert(wanted->right);
     ck_assert_uint_eq(queue_counts(queue).retries, 1);
     lx__request_queue_close(queue); /* does not wait for the other attempt */
-    ck_assert_uint_le(lx__clock_now() - start, 5 * (uint64_t)SECOND);
     ck_assert_uint_eq(wanted->finished, 1);
     wanted->base.name = "no longer needed";
+    ck_assert(!atomic_load(&gone));
+    atomic_store(&released, true);
     eventually(atomic_load(&gone));
     ck_assert_uint_eq(wanted->finished, 1);
     free(wanted);
 }
 END_TEST
 
-/* The first attempt fails after 3 s, the second succeeds after 2 s. */
+/* The first attempt fails when the second has begun, which succeeds when the first has failed. */
 static lx_status fail_slowly(struct fake *fake, uint64_t offset, unsigned number,
                              lx__answer *answer, lx_error *error)
 {
     (void)offset;
-    fake_sleep(fake, (number == 0 ? 3 : 2) * (uint64_t)SECOND);
+    while (number == 0 ? fake->under_way == 1 : fake->under_way == 2)
+        nap(MILLISECOND);
+    fake_sleep(fake, 20 * MILLISECOND); /* the queue learns of it */
     return number == 0 ? fake_refuse(answer, error) : LX_OK;
 }
 
@@ -478,17 +479,17 @@ START_TEST(every_request_finishes_once)
 }
 END_TEST
 
-START_TEST(ten_thousand_requests_take_little_time)
+START_TEST(ten_thousand_requests_take_little_processor_time)
 {
     enum { COUNT = 10000 };
     lx__request_queue *queue = queue_open(fake_new(NULL, NULL), 16, PATIENCE);
     struct wanted *wanted = wanted_new(COUNT);
-    uint64_t start = lx__clock_now();
+    clock_t start = clock();
     queue_add(queue, wanted, COUNT);
     wanted_await(wanted, COUNT);
-    uint64_t took = lx__clock_now() - start;
-    printf("# %.2f us a request\n", (double)took / COUNT / 1000);
-    ck_assert_uint_le(took, (uint64_t)SECOND * SLOWER);
+    double took = (double)(clock() - start) / CLOCKS_PER_SEC;
+    printf("# %.2f us a request\n", took / COUNT * 1e6);
+    ck_assert_msg(took <= 2 * SLOWER, "%.2f s", took);
     lx__request_queue_close(queue);
     free(wanted);
 }
@@ -506,4 +507,4 @@ UNIT_MAIN("remote/queue/request-queue", reads_what_was_asked_for,
           an_outage_is_tried_with_a_few_requests_and_urgent_ones, a_long_outage_is_logged,
           finds_the_rate_that_the_server_allows, an_urgent_straggler_is_read_again,
           a_straggler_that_fails_leaves_the_second_attempt_alone, every_request_finishes_once,
-          ten_thousand_requests_take_little_time)
+          ten_thousand_requests_take_little_processor_time)

@@ -478,9 +478,10 @@ START_TEST(rejects_long_numbers_at_once)
         memset(text, '7', size);
         memcpy(text, beginnings[i], strlen(beginnings[i]));
         text[size - 1] = '}';
-        double start = now();
+        double start = processor_time();
         ck_assert_int_eq(parse(&meta, text, size, &error), LX_ERR_CORRUPT);
-        ck_assert_msg(now() - start < 0.5 * SLOWER, "%.2f s", now() - start);
+        double took = processor_time() - start;
+        ck_assert_msg(took < 0.5 * SLOWER, "%.2f s", took);
         ck_assert_msg(strstr(error.message, "64 characters") != NULL, "%s", error.message);
     }
     free(text);
@@ -503,9 +504,10 @@ START_TEST(rejects_too_many_fields)
                           "\"align\": 1, \"dict\": null}",
                           i != 0 ? "," : "", i, i, i);
         strcpy(at, "]}");
-        double start = now();
+        double start = processor_time();
         lx_status status = parse(&meta, text, strlen(text), &error);
-        ck_assert_msg(now() - start < (SANITIZED ? 20 : 1), "%.2f s", now() - start);
+        double took = processor_time() - start;
+        ck_assert_msg(took < (SANITIZED ? 20 : 1), "%.2f s", took);
         ck_assert_int_eq(status, count <= LX_MAX_FIELDS ? LX_OK : LX_ERR_LIMIT);
         lx__meta_free(&meta);
         free(text);

@@ -192,7 +192,7 @@ static lx__meta sealed(void)
 }
 
 /** Makes the parts p0, p1, ... of two chunks each. Their order is not that of their paths. */
-static lx__chunk_run *many_runs(uint32_t count, char (*paths)[16])
+static lx__chunk_run *many_runs(uint32_t count, char (*paths)[24])
 {
     lx__chunk_run *runs = calloc(count, sizeof *runs);
     for (uint32_t i = 0; i < count; i++) {
@@ -208,7 +208,7 @@ START_TEST(writes_what_it_reads)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     enum { PARTS = 10000 };
-    char(*paths)[16] = calloc(PARTS, sizeof *paths), expected[64];
+    char(*paths)[24] = calloc(PARTS, sizeof *paths), expected[64];
     lx__chunk_run *runs = many_runs(PARTS, paths);
     lx__meta meta = sealed(), back;
     lx__file here;

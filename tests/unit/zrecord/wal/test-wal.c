@@ -341,10 +341,10 @@ START_TEST(scans_many_false_frames_quickly)
             lx__wal_scan found;
             struct log log = make_fakes(sizes[s], 64, frames[f]);
             lx__wal_reader reader = log_put(&log);
-            double start = now();
+            double start = processor_time();
             lx_status status = lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE,
                                                  &found, &error);
-            double took = now() - start;
+            double took = processor_time() - start;
             ck_assert(status == LX_OK || status == LX_ERR_CORRUPT);
             ck_assert_msg(took < (SANITIZED ? 30 : 1), "%.2f s for %zu bytes, frames of %llu", took,
                           sizes[s], (unsigned long long)frames[f]);
@@ -383,7 +383,7 @@ START_TEST(scans_a_hole_of_any_size_quickly)
         if (truncate("LOG", (off_t)sizes[i]) != 0) {
             fprintf(stderr, "a_hole_of_any_size: no file can be that long here\n");
         } else {
-            double start = now();
+            double start = processor_time();
             unit_ok(lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE, &found, &error));
             ck_assert_uint_eq(found.valid.offset, torn);
             ck_assert(found.torn);
@@ -395,7 +395,8 @@ START_TEST(scans_a_hole_of_any_size_quickly)
             unit_fails(
                 lx__wal_scan_from(&reader, &(lx__wal_position){0, 0, 0}, HERE, &found, &error),
                 LX_ERR_CORRUPT);
-            ck_assert_msg(now() - start < 1, "it took %f s", now() - start);
+            double took = processor_time() - start;
+            ck_assert_msg(took < SLOWER, "it took %f s", took);
         }
         lx__wal_close(&reader);
         log_free(&log);

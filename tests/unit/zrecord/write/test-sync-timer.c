@@ -148,6 +148,7 @@ END_TEST
 START_TEST(close_does_not_wait_for_the_timer)
 {
     char *scratch = scratch_make();
+    double took = 0;
     for (int i = 0; i < 20; i++) {
         char path[8];
         snprintf(path, sizeof path, "d%d", i);
@@ -156,9 +157,10 @@ START_TEST(close_does_not_wait_for_the_timer)
         commit(writer);
         double start = now();
         close_writer(writer);
-        ck_assert_msg(now() - start < 0.5, "%.2f s", now() - start);
+        took += now() - start;
         ck_assert_uint_eq(durable_length(path), 5);
     }
+    ck_assert_msg(took < 10, "%.2f s", took); /* 20 s if each one waited for the timer */
     scratch_remove(scratch);
 }
 END_TEST
