@@ -343,8 +343,8 @@ typedef lx_status (*lx_prune_visit)(const lx_pruned_file *file, void *user, lx_e
 
 /**
  * Removes files at a URL that the dataset there does not use: those of former generations, of parts
- * that no dataset was joined of, and of pushes that did not end. If there is no dataset, but a push
- * that did not end, removes what it has left.
+ * that it was not joined from, and of pushes that did not end. If there is no dataset, but a push
+ * that did not end, removes what it has left. Parts that the dataset uses stay whole.
  *
  * A file is removed only if it and the published meta.json are older than @p older, because those
  * who opened the dataset before the last publication may still read the former generation, and

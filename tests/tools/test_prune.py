@@ -88,6 +88,18 @@ def test_unfinished_push(loaderx, folder, there):
     assert 'there is no dataset' in loaderx.fails(2, 'prune', 'there')
 
 
+def test_parts_in_use_stay_whole(loaderx, folder, images):
+    loaderx.text('seal', 'images')
+    for name in 'a', 'b', 'unused':
+        loaderx.text('push', 'images', f'there/part/{name}')
+    loaderx.text('join', 'there', 'there/part/a', 'there/part/b')
+    make_old(folder / 'there')
+    names = {file['name'] for file in loaderx.json('prune', 'there')['files']}
+    assert names == {f'part/unused/{name}' for name in files_of(folder / 'images') - {'LOCK'}}
+    for dataset in 'there', 'there/part/a', 'there/part/b':
+        loaderx.text('verify', dataset)
+
+
 def test_errors(loaderx, folder, images):
     assert 'URL is missing' in loaderx.fails(2, 'prune')
     loaderx.fails(2, 'prune', 'absent')

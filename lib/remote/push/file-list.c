@@ -82,6 +82,22 @@ lx__listed_file *lx__file_list_find(const lx__file_list *list, const char *path)
     return found != NULL ? *found : NULL;
 }
 
+bool lx__file_list_has_folder(const lx__file_list *list, const char *path, size_t length)
+{
+    size_t begin = 0, end = list->count;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        int order = strncmp(list->sorted[middle]->path, path, length);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return false;
+}
+
 lx_status lx__listed_file_open(const lx__listed_file *file, const lx__snapshot *snapshot,
                                lx__file *opened, lx_error *error)
 {

@@ -35,6 +35,10 @@ void lx__file_list_free(lx__file_list *list);
 /** Finds a file by its path; NULL if it is not in the list. */
 lx__listed_file *lx__file_list_find(const lx__file_list *list, const char *path);
 
+/** Whether a file of the list is below the folder whose path is the first @p length characters of
+ * @p path, which end in a slash. */
+bool lx__file_list_has_folder(const lx__file_list *list, const char *path, size_t length);
+
 /** Whether a chunk is in the folder of the dataset's own chunks, not in a part. */
 static inline bool lx__chunk_is_own(const char *path)
 {

@@ -103,11 +103,14 @@ static lx_status remove_file(prune *self, const leftover *file, lx_error *error)
 }
 
 /** Removes the old ones of the files that were made for one dataset; none if a push of it seems to
- * be under way, which may need the old ones. */
+ * be under way, which may need the old ones, and none of a part whose chunks are in use, which can
+ * then still be joined with others. */
 static lx_status remove_group(prune *self, const leftover *files, size_t count, lx_error *error)
 {
     bool is_sent = false, is_young = false;
     lx_status status = LX_OK;
+    if (files->owner != 0 && lx__file_list_has_folder(&self->files, files->path, files->owner))
+        return LX_OK;
     for (size_t i = 0; i < count; i++) {
         is_sent |= strcmp(files[i].path + files[i].owner, LX__META_NEW_NAME) == 0;
         is_young |= files[i].modified > self->latest;
