@@ -213,7 +213,8 @@ static lx_status repair(request *r, lx_error *error)
     else if (!r->json && !r->quiet && (status == LX_OK || would))
         print_summary(r, &result);
     if (would)
-        lx_fail(error, status, "%" PRIu64 " finding%s; nothing was changed: use --apply to repair",
+        lx_fail(error, status,
+                "%" PRIu64 " finding%s; nothing was changed: use --apply or --into to repair",
                 result.damages, result.damages == 1 ? "" : "s");
     else if (status == LX_ERR_CANCELED)
         interrupt_check(error);

@@ -54,7 +54,7 @@ def test_reports_before_it_repairs(loaderx, folder, images):
         ['images', 'findings']]
     assert loaderx('repair', 'images', '--quiet').stdout.count(b'\n') == 2
     assert done.stderr.decode() == ('loaderx repair: images: 2 findings; nothing was changed: '
-                                    'use --apply to repair\n')
+                                    'use --apply or --into to repair\n')
     assert loaderx('repair', 'images', '--delete').stdout.startswith(b'delete: ')
     would = reports(loaderx, 'images', '--delete')[1]
     assert (would['missing'], would['deleted'], would['changed']) == (0, 2, False)

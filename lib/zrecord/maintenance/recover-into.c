@@ -105,6 +105,8 @@ static lx_status take_chunk(lx__recovery *self, uint32_t id, lx_error *error)
     if (status == LX_ERR_NOT_FOUND || (status == LX_ERR_CORRUPT && self->meta.run_count == 0))
         return LX_OK;
     if (status == LX_OK)
+        status = lx__repair_refuse_link(&folder, former, &why);
+    if (status == LX_OK)
         status = take_file(self, &folder, former, &self->chunks, name, &why);
     lx__file_close(&folder);
     if (status != LX_OK)

@@ -196,9 +196,8 @@ static lx_status check_log(run *self, bool *stuck, lx_error *error)
 
 /* ---- files */
 
-static lx_status refuse_link(void *user, const char *name, lx_error *error)
+lx_status lx__repair_refuse_link(const lx__file *directory, const char *name, lx_error *error)
 {
-    const lx__file *directory = user;
     char path[sizeof error->path];
     if (strcmp(name, LX__LOCK_NAME) == 0 || !lx__file_is_link(directory, name))
         return LX_OK;
@@ -208,6 +207,11 @@ static lx_status refuse_link(void *user, const char *name, lx_error *error)
                 "symbolic links are not followed here: replace this link with its target");
     lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
+}
+
+static lx_status refuse_link(void *user, const char *name, lx_error *error)
+{
+    return lx__repair_refuse_link(user, name, error);
 }
 
 lx_status lx__repair_refuse_links(lx__file *directory, lx_error *error)
@@ -369,6 +373,19 @@ static lx_status write_changes(run *self, lx_writer *writer, lx_error *error)
     return status;
 }
 
+/** Only a recovery into a new directory can repair a joined dataset. */
+static lx_status check_whole(const run *self, lx_error *error)
+{
+    if (self->meta.run_count == 0)
+        return LX_OK;
+    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
+                               "the dataset cannot be repaired in place, because it was joined from "
+                               "parts: 'loaderx repair DIR --into NEW' recovers all readable data "
+                               "into a new directory");
+    lx_error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 static lx_status apply(run *self, lx_error *error)
 {
     lx_writer *writer = NULL;
@@ -447,7 +464,9 @@ static lx_status work(run *self, lx_error *error)
     if (status == LX_OK && !stuck)
         status = scan(self, error);
     if (status == LX_OK && self->repair->apply && (self->acts || self->cut)) {
-        status = apply(self, error);
+        status = check_whole(self, error);
+        if (status == LX_OK)
+            status = apply(self, error);
         self->repair->result.changed = status == LX_OK;
     }
     return status;

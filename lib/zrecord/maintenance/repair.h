@@ -41,8 +41,11 @@ lx_status lx__repair_report(lx__repair *self, lx_repair_action action, const lx_
  *                         does not count as a failure here. */
 lx_status lx__repair_run(lx__repair *self, lx_error *error);
 
-/** Fails if any file of the dataset in @p directory, except LOCK, is a symbolic link: readers do
- * not follow the link, but the data in its target is not lost. */
+/** Fails if the file @p name in @p directory is a symbolic link, unless it is LOCK: readers do not
+ * follow the link, but the data in its target is not lost. */
+lx_status lx__repair_refuse_link(const lx__file *directory, const char *name, lx_error *error);
+
+/** The same, for all files of the dataset in @p directory but those in parts. */
 lx_status lx__repair_refuse_links(lx__file *directory, lx_error *error);
 
 /** Opens a file for reading and determines its size. If the file is missing or not a regular file,

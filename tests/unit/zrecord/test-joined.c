@@ -202,6 +202,13 @@ START_TEST(is_repaired_by_recovering_it)
     ck_assert_uint_eq(result.missing, 1);
     result = repair(true, LX_ERR_UNSUPPORTED, "joined");
     ck_assert(!result.changed);
+    joined_move("d", OUTER, "moved");
+    ck_assert_int_eq(symlink("../../../moved", "d/" OUTER), 0);
+    lx_status status = lx_dataset_recover("d", "new", NULL, &result, &error);
+    expect_error(status, LX_ERR_CORRUPT, "symbolic links", "d/" OUTER);
+    ck_assert(!file_exists("new"));
+    ck_assert_int_eq(remove("d/" OUTER), 0);
+    joined_move("d", "moved", OUTER);
     unit_ok(lx_dataset_recover("d", "new", NULL, &result, &error));
     ck_assert_uint_eq(result.missing, 1);
     file_flip("d/" INNER, 1);
