@@ -179,16 +179,17 @@ static lx_status sent(uint64_t done, uint64_t total, void *user, lx_error *error
 /** Sends the tables of the dataset that was joined at @p path. */
 static lx_status send(request *r, const char *path, lx_error *error)
 {
-    lx_dataset *joined;
+    lx_dataset *joined = NULL;
     lx_remote_options *made;
     lx_status status = elsewhere_make_options(&made, error);
-    if (status == LX_OK)
-        status = dataset_open(path, &joined, error);
     if (status != LX_OK)
         return status;
-    progress_begin(&r->bar, "push", r->quiet);
-    status = lx_dataset_push(joined, r->target, made, false, sent, r, NULL, error);
-    progress_clear(&r->bar);
+    status = dataset_open(path, &joined, error);
+    if (status == LX_OK) {
+        progress_begin(&r->bar, "push", r->quiet);
+        status = lx_dataset_push(joined, r->target, made, false, sent, r, NULL, error);
+        progress_clear(&r->bar);
+    }
     lx_dataset_close(joined);
     lx_remote_options_free(made);
     return status;

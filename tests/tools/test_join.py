@@ -94,6 +94,14 @@ def test_joins_at_a_url(loaderx, folder, parts):
     assert not os.listdir(folder / 'scratch')
     loaderx.text('verify', url)
     assert digest(loaderx, url) == digest(loaderx, 'whole')
+    # a chunk that no task has sent
+    (folder / 'there' / 'part' / '1' / 'chunk' / '2.zr').rename(folder / 'away')
+    (folder / 'there' / 'meta.json').unlink()
+    message = loaderx.fails(1, 'join', url, *given)
+    assert 'there is no part/1/chunk/2.zr' in message and 'push the part first' in message
+    assert not (folder / 'there' / 'meta.json.new').exists()
+    (folder / 'away').rename(folder / 'there' / 'part' / '1' / 'chunk' / '2.zr')
+    loaderx.text('join', url, *given)
     # the same parts are the same dataset, so there is nothing to do
     loaderx.text('join', f'{url}/', *given, '--scratch', 'scratch', '-q')
     assert 'is not inside' in loaderx.fails(2, 'join', url, parts[0])

@@ -102,17 +102,24 @@ static lx_status take_length(void *user, const char *name, const lx__remote_info
     return LX_OK;
 }
 
-/** Whether a chunk is that of a part which is not here: the task that has made the part has sent it
- * itself. A dataset that was joined elsewhere may consist of tables alone. */
-static bool is_sent_by_task(const push *self, const lx__listed_file *file)
+/** Decides about a chunk of a part. If it is not here, the task that has made the part must have
+ * sent it: a dataset that was joined elsewhere may consist of tables alone. */
+static lx_status choose_in_part(const push *self, lx__listed_file *file, lx_error *error)
 {
     lx__file opened;
-    if (!file->is_chunk || lx__chunk_is_own(file->path) || file->there != file->bytes)
-        return false;
-    if (lx__listed_file_open(file, self->snapshot, &opened, NULL) != LX_OK)
-        return true;
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__listed_file_open(file, self->snapshot, &opened, &why);
     lx__file_close(&opened);
-    return false;
+    if (status == LX_OK)
+        return LX_OK;
+    file->wanted = false;
+    if (file->there == file->bytes)
+        return LX_OK;
+    lx__error_append(&why,
+                     "; at the URL, there is no %s of %" PRIu64 " bytes either: push the part first",
+                     file->path, file->bytes);
+    lx__error_propagate(error, &why);
+    return status;
 }
 
 /** Decides whether to send a file. */
@@ -128,8 +135,9 @@ static lx_status choose(const push *self, lx__listed_file *file, lx_error *error
                     "the published generation"),
             error);
     file->wanted = !lx__remote_meta_has(&self->current, file) &&
-                   !lx__remote_meta_has(&self->claim, file) && !is_sent_by_task(self, file);
-    return LX_OK;
+                   !lx__remote_meta_has(&self->claim, file);
+    bool in_part = file->is_chunk && !lx__chunk_is_own(file->path);
+    return file->wanted && in_part ? choose_in_part(self, file, error) : LX_OK;
 }
 
 /** Lists what is there, and decides which files to send. */
