@@ -254,9 +254,10 @@ LX_API lx_status lx_dataset_pull(lx_dataset *dataset, const char *path,
  * are inside the directory of the new dataset, and only the tables are written again, with the
  * checksums that the values have there. So a join costs about 24 bytes read and written for each
  * value. The whole directory, with the parts, is the dataset from then on: it can be moved, copied
- * by lx_dataset_pull() and lx_dataset_backup(), and sent by lx_dataset_push(). It can never be
- * unsealed, and lx_dataset_remove() refuses it, because the parts are not its own; lx_writer_copy()
- * makes a dataset that can be changed.
+ * by lx_dataset_pull() and lx_dataset_backup(), and sent by lx_dataset_push(). Unless no
+ * part has a chunk, because all values are short, it can never be unsealed, and lx_dataset_remove()
+ * refuses it, because the parts are not its own; lx_writer_copy() makes a dataset that can be
+ * changed.
  *
  * The parts must not change or move after that. Of each part, only the folder `chunk` is needed;
  * its own meta.json may stay, so that the part is a dataset as well. A part may itself have been
