@@ -46,7 +46,8 @@ def join(path: Path, parts: Sequence[Path], *, scratch: Optional[Path] = None,
         The parts, in the order of their records.
     scratch : path-like, optional
         For a URL: the folder for the tables, about 24 bytes for each value, until they are sent;
-        by default, that of `tempfile`.
+        by default, that of `tempfile`. The tables of the parts are in memory, which takes about as
+        much.
     endpoint, region, credentials, anonymous, connections, patience
         For a URL: see `Dataset`.
     progress : bool or callable, optional

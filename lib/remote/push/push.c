@@ -115,9 +115,9 @@ static lx_status choose_in_part(const push *self, lx__listed_file *file, lx_erro
     file->wanted = false;
     if (file->there == file->bytes)
         return LX_OK;
-    lx__error_append(&why,
-                     "; at the URL, there is no %s of %" PRIu64 " bytes either: push the part first",
-                     file->path, file->bytes);
+    lx__error_append(
+        &why, "; at the URL, there is no %s of %" PRIu64 " bytes either: push the part first",
+        file->path, file->bytes);
     lx__error_propagate(error, &why);
     return status;
 }

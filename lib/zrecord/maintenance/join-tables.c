@@ -11,6 +11,8 @@
 #define ROWS ((size_t)1 << 16)
 /* Bytes of a table to request before they are read: of a remote part, by several requests. */
 #define AHEAD ((uint64_t)128 << 20)
+/* Remote parts whose tables are requested before they are read, as each answer takes long. */
+#define PARTS_AHEAD 16
 
 /** One of the two tables of a field. */
 typedef struct table {
@@ -84,24 +86,50 @@ static lx_status take_stripe(field_pass *self, const lx__join_part *part, lx__re
 
 /* ---- a part */
 
+static const lx__field *field_of(const field_pass *self, const lx__join_part *part)
+{
+    return lx__schema_field(part->snapshot->store->schema,
+                            lx__join_find_field(self->join, part, self->position));
+}
+
+/** Opens a table of a part, and requests it. */
+static lx_status request_table(table *self, const lx__join_part *part, const lx__field *field,
+                               lx_error *error)
+{
+    const lx__state *state = &part->snapshot->state;
+    char name[LX__NAME_SIZE];
+    uint64_t bytes = state->rows * self->row;
+    lx__table_name(field->stem, self->kind, state->table_generation, name);
+    lx_status status = lx__committed_open(&self->from, &part->snapshot->store->directory, name,
+                                          O_RDONLY, bytes, true, error);
+    if (status == LX_OK)
+        lx__file_will_need(&self->from, 0, bytes < AHEAD ? bytes : AHEAD);
+    return status;
+}
+
+/** Requests the tables of a part if it is remote. If that fails, so will opening them. */
+static void request_part(field_pass *self, const lx__join_part *part)
+{
+    if (!lx__store_is_elsewhere(part->snapshot->store))
+        return;
+    for (int k = 0; k < 2; k++) {
+        (void)request_table(&self->tables[k], part, field_of(self, part), NULL);
+        lx__file_close(&self->tables[k].from);
+    }
+}
+
 /** Opens a table of a part, and verifies its checksum. */
 static lx_status open_table(table *self, const lx__join_part *part, const lx__field *field,
                             lx_error *error)
 {
     const lx__store *store = part->snapshot->store;
-    const lx__state *state = &part->snapshot->state;
-    char name[LX__NAME_SIZE];
     uint32_t at;
     if (!lx__schema_find_id(store->meta.schema, field->shown.id, &at))
         return lx_fail(error, LX_ERR_STATE, "the part has changed: open it again");
-    uint64_t bytes = state->rows * self->row;
-    lx__table_name(field->stem, self->kind, state->table_generation, name);
-    lx_status status = lx__committed_open(&self->from, &store->directory, name, O_RDONLY, bytes,
-                                          true, error);
-    if (status != LX_OK)
-        return status;
-    lx__file_will_need(&self->from, 0, bytes < AHEAD ? bytes : AHEAD);
-    return lx__sealed_check_table(store, state, at, self->kind, error);
+    lx_status status = request_table(self, part, field, error);
+    return status == LX_OK
+               ? lx__sealed_check_table(store, &part->snapshot->state, at, self->kind, error)
+               : status;
 }
 
 static lx_status take_rows(field_pass *self, const lx__join_part *part, lx_error *error)
@@ -125,9 +153,7 @@ static lx_status take_rows(field_pass *self, const lx__join_part *part, lx_error
 
 static lx_status take_part(field_pass *self, const lx__join_part *part, lx_error *error)
 {
-    const lx_schema *schema = part->snapshot->store->schema;
-    const lx__field *field =
-        lx__schema_field(schema, lx__join_find_field(self->join, part, self->position));
+    const lx__field *field = field_of(self, part);
     lx_status status = open_table(&self->tables[0], part, field, error);
     if (status == LX_OK)
         status = open_table(&self->tables[1], part, field, error);
@@ -154,8 +180,11 @@ static lx_status take_field(field_pass *self, lx_error *error)
     lx_status status = create_table(&self->tables[0], join, error);
     if (status == LX_OK)
         status = create_table(&self->tables[1], join, error);
-    for (size_t i = 0; status == LX_OK && i < join->count; i++)
+    for (size_t i = 0, asked = 0; status == LX_OK && i < join->count; i++) {
+        for (; asked < join->count && asked < i + PARTS_AHEAD; asked++)
+            request_part(self, &join->parts[asked]);
         status = take_part(self, &join->parts[i], error);
+    }
     for (int k = 0; status == LX_OK && k < 2; k++)
         status = lx__file_sync(&self->tables[k].to, error);
     lx__file_close(&self->tables[0].to);

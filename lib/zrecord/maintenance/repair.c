@@ -378,10 +378,11 @@ static lx_status check_whole(const run *self, lx_error *error)
 {
     if (self->meta.run_count == 0)
         return LX_OK;
-    lx_status status = lx_fail(error, LX_ERR_UNSUPPORTED,
-                               "the dataset cannot be repaired in place, because it was joined from "
-                               "parts: 'loaderx repair DIR --into NEW' recovers all readable data "
-                               "into a new directory");
+    lx_status status =
+        lx_fail(error, LX_ERR_UNSUPPORTED,
+                "the dataset cannot be repaired in place, because it was joined from "
+                "parts: 'loaderx repair DIR --into NEW' recovers all readable data "
+                "into a new directory");
     lx_error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
