@@ -58,7 +58,7 @@ def join(path: Path, parts: Sequence[Path], *, scratch: Optional[Path] = None,
     Raises
     ------
     FileExistsError
-        There is already a dataset at `path`, or something else than parts. For a URL, another
+        There is already a dataset at `path`, or something other than parts. For a URL, another
         dataset is there.
     LoaderxError
         The fields of the parts differ, or a part is not sealed.

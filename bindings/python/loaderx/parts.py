@@ -240,8 +240,10 @@ def publish(url: Path, parts: Iterable[Part], **options: Any) -> int:
 
 
 def _url_of(url: Path) -> str:
-    """Return the URL of a directory; return a URL as it is."""
+    """Return the URL of a directory; return a URL as it is. One that can only be read is refused."""
     text = absolute(url)
+    if text.startswith(('https://', 'http://')):
+        raise ValueError(f'{text}: cannot write over HTTP: pass a URL of s3:// or file://, or a path')
     return (text if is_url(text) else f'file://{text}').rstrip('/')
 
 

@@ -41,6 +41,13 @@ def write(url, task, count=5, **options):
     return part.result
 
 
+def test_a_url_that_can_only_be_read_is_refused_before_anything_is_written():
+    with pytest.raises(ValueError, match='cannot write over HTTP'):
+        lx.PartWriter('https://127.0.0.1:1/all', FIELDS, order=0)
+    with pytest.raises(ValueError, match='cannot write over HTTP'):
+        PartJob('http://127.0.0.1:1/all', {})
+
+
 def parts_of(url):
     return sorted(f'part/{name}' for name in os.listdir(url / 'part'))
 

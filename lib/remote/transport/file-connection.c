@@ -129,7 +129,9 @@ lx__retry lx__file_get_retry(const lx_error *failure)
     case EACCES:
     case EPERM:
     case EINVAL:
+    case ELOOP:
     case ENAMETOOLONG:
+    case ENOTDIR:
     case ENOSPC:
     case EDQUOT:
     case EROFS:

@@ -111,7 +111,10 @@ lx_status lx__join_locate_chunks(lx__join *self, lx_error *error)
     if (status == LX_OK)
         status = lx__meta_set_parts(&self->meta, list.runs, list.count, &why);
     if (status == LX_ERR_CORRUPT) /* the paths are valid, so a chunk is there twice */
-        status = lx_fail(error, LX_ERR_ARGUMENT, "a part is given twice: %.300s", why.message);
+        status = lx_fail(error, LX_ERR_ARGUMENT,
+                         "a part is given twice, or two parts have a chunk in common: name each "
+                         "part once (%.300s)",
+                         why.message);
     else
         lx__error_propagate(error, &why);
     for (size_t i = 0; i < list.path_count; i++)

@@ -14,6 +14,7 @@
 #include "zrecord/maintenance/join-uuid.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/snapshot/lock.h"
+#include "zrecord/table/table-file.h"
 #include "zrecord/write/create.h"
 
 /* ---- the parts */
@@ -74,17 +75,6 @@ static lx_status plan(lx__join *self, lx_error *error)
 
 /* ---- the files */
 
-/** Makes the directory of the chunks, which stays empty. */
-static lx_status make_chunk_directory(const lx__join *self, lx_error *error)
-{
-    lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__directory_make(&self->directory, LX__CHUNK_DIRECTORY, &why);
-    if (status == LX_OK || status == LX_ERR_EXISTS)
-        return LX_OK;
-    lx__error_propagate(error, &why);
-    return status;
-}
-
 /** Checks that readers will accept meta.json, which may have too many parts for them. */
 static lx_status check_readable(const lx__join *self, lx_error *error)
 {
@@ -119,7 +109,7 @@ static lx_status write_files(lx__join *self, lx_error *error)
 {
     lx_status status = mark(self, error);
     if (status == LX_OK)
-        status = make_chunk_directory(self, error);
+        status = lx__chunk_directory_make(&self->directory, error); /* it stays empty */
     if (status == LX_OK)
         status = lx__join_copy_dictionaries(self, error);
     if (status == LX_OK)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/snapshot/lock.h"
+#include "zrecord/table/table-file.h"
 #include "zrecord/write/create.h"
 
 #include <loaderx/maintenance.h>
@@ -19,6 +20,9 @@ lx_status lx__unseal(const lx__file *directory, lx_error *error)
     lx_error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     if (status == LX_OK && meta.sealed) {
         status = lx__meta_unseal(&meta, error);
+        /* A copy that came from an object store has none if the dataset has no chunks. */
+        if (status == LX_OK)
+            status = lx__chunk_directory_make(directory, error);
         if (status == LX_OK)
             status = lx__meta_replace(&meta, directory, error);
         if (status == LX_ERR_POISONED)

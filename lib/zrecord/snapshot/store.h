@@ -53,7 +53,7 @@ typedef enum lx__residency {
 typedef struct lx__store {
     atomic_size_t references;
     lx__file directory;
-    lx__file chunk_directory; /**< Closed if the dataset was joined: then it may be missing. */
+    lx__file chunk_directory; /**< Closed if the dataset is sealed: then it may be missing. */
     lx__file lock;            /**< Holds the reader's lock; closed if no lock is needed. */
     lx__file meta_file;       /**< Kept open so that its inode is not reused: see section 9.2 of the
                              format. */

@@ -24,6 +24,16 @@ lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx
                                error);
 }
 
+lx_status lx__chunk_directory_make(const lx__file *directory, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__directory_make(directory, LX__CHUNK_DIRECTORY, &why);
+    if (status == LX_OK || status == LX_ERR_EXISTS)
+        return LX_OK;
+    lx__error_propagate(error, &why);
+    return status;
+}
+
 lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
                              int access, uint64_t bytes, bool exact, lx_error *error)
 {

@@ -108,6 +108,8 @@ static inline void lx__table_set_verified(lx__table *table, uint64_t row)
 /** Opens the chunk directory. Every dataset has a chunk directory, so a missing directory means
  * corruption. */
 lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error);
+/** Makes the directory of the chunks, unless it exists. */
+lx_status lx__chunk_directory_make(const lx__file *directory, lx_error *error);
 
 /** Opens a file, whose name may be a path below the directory, with @p access (O_RDONLY or O_RDWR),
  * and checks its size with lx__file_expect_size(). With O_RDWR, a missing file is created if @p

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
+#include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -128,6 +129,19 @@ START_TEST(preconditions_hold)
     unit_fails(put_if("f", "ten", LX__WRITE_IF_MATCH, before.etag), LX_ERR_STATE);
     has_text("a/b/set/f", "six");
     ck_assert_uint_eq(count_entries("a/b/set"), 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(no_folder_is_made_in_a_file)
+{
+    set_up();
+    FILE *file = fopen("a", "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_int_eq(put("f", "x"), LX_ERR_IO);
+    ck_assert_int_eq(error.errnum, ENOTDIR);
+    ck_assert_int_eq(answer.retry, LX__RETRY_NEVER);
     tear_down();
 }
 END_TEST
@@ -295,7 +309,8 @@ START_TEST(what_cannot_be_written_is_not_tried_again)
 END_TEST
 
 UNIT_MAIN("remote/transport/transport-file-writing", files_are_written_with_their_folders,
-          what_is_missing_is_told, preconditions_hold, a_name_stays_below_the_folder,
-          parts_come_in_any_order_over_several_connections, lists_files_without_links_and_uploads,
-          uploads_are_abandoned_if_they_are_old_enough, a_folder_too_deep_is_not_listed,
-          an_interrupted_transport_writes_nothing, what_cannot_be_written_is_not_tried_again)
+          what_is_missing_is_told, preconditions_hold, no_folder_is_made_in_a_file,
+          a_name_stays_below_the_folder, parts_come_in_any_order_over_several_connections,
+          lists_files_without_links_and_uploads, uploads_are_abandoned_if_they_are_old_enough,
+          a_folder_too_deep_is_not_listed, an_interrupted_transport_writes_nothing,
+          what_cannot_be_written_is_not_tried_again)

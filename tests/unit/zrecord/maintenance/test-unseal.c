@@ -31,6 +31,22 @@ START_TEST(an_unsealed_dataset_can_be_written_and_sealed_again)
 }
 END_TEST
 
+/* Object stores have no empty directories. */
+START_TEST(a_copy_without_the_directory_of_chunks_can_be_unsealed)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make_sealed("d", 0);
+    ck_assert_int_eq(rmdir("d/chunk"), 0);
+    expect_dataset("d", 0);
+    unit_ok(lx_dataset_unseal("d", &error));
+    lx_writer *writer = records_reopen("d", NULL);
+    records_append(writer, 10);
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(readers_of_the_sealed_dataset_continue)
 {
     char *scratch = scratch_make();
@@ -127,6 +143,7 @@ START_TEST(a_failure_leaves_it_sealed_or_a_second_call_unseals_it)
 END_TEST
 
 UNIT_MAIN("zrecord/unseal", an_unsealed_dataset_can_be_written_and_sealed_again,
+          a_copy_without_the_directory_of_chunks_can_be_unsealed,
           readers_of_the_sealed_dataset_continue, does_not_change_a_dataset_that_is_not_sealed,
           rejects_datasets_that_cannot_be_unsealed,
           a_failure_leaves_it_sealed_or_a_second_call_unseals_it)
