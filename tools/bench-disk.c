@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <loaderx/maintenance.h>
@@ -20,6 +21,9 @@
 #include "failure.h"
 
 /* ---- the page cache */
+
+/* How often to try to remove a file from memory. */
+#define EVICTIONS 10
 
 /** Whether the first byte of a file is still in memory. */
 static bool is_resident(int file)
@@ -34,9 +38,16 @@ static lx_status evict_file(const char *path, int folder, const char *name, lx_e
     int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (file == -1)
         return lx_fail_errno(error, errno, path, "cannot open %s", name);
-    (void)fsync(file); /* only clean pages are removed */
-    int errnum = posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-    bool stays = errnum == 0 && is_resident(file);
+    int errnum = 0;
+    bool stays = true;
+    /* Only clean pages are removed, and none that another processor is about to use. */
+    for (int i = 0; i < EVICTIONS && errnum == 0 && stays; i++) {
+        if (i != 0)
+            nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+        (void)fsync(file);
+        errnum = posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+        stays = errnum == 0 && is_resident(file);
+    }
     close(file);
     if (errnum != 0)
         return lx_fail_errno(error, errnum, path, "cannot remove %s from memory", name);

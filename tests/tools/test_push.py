@@ -95,6 +95,17 @@ def test_new_generation(loaderx, folder, images):
     assert loaderx('diff', 'former', 'there').returncode == 0
 
 
+def test_chunks_of_a_published_part_stay(loaderx, folder, sealed):
+    loaderx.text('push', 'images', 'all/part/1')
+    loaderx.text('join', 'all', 'all/part/1')
+    loaderx.text('push', 'all', 'there')
+    where = 'there/part/1'
+    assert 'neither meta.json nor meta.json.new tells' in loaderx.fails(1, 'push', 'images', where)
+    loaderx.text('verify', 'there')
+    loaderx.text('push', 'images', where, '--replace')
+    assert loaderx('diff', 'images', where).returncode == 0
+
+
 def test_errors(loaderx, folder, images):
     assert 'DIR is missing' in loaderx.fails(2, 'push')
     assert 'URL is missing' in loaderx.fails(2, 'push', 'images')

@@ -246,6 +246,16 @@ static char *make_list(const lx__uploaded_part *parts, uint32_t count, size_t *s
     return text;
 }
 
+/** Whether an answer of status 200 says that an upload is complete: it may also be an error. */
+static bool says_complete(const lx__http_exchange *exchange)
+{
+    /* The second name is that of some versions of moto. */
+    static const char *const names[] = {"CompleteMultipartUploadResult",
+                                        "CompleteMultipartUploadResponse"};
+    return lx__s3_find(exchange->text, exchange->text_size, names[0], NULL, NULL, 0) ||
+           lx__s3_find(exchange->text, exchange->text_size, names[1], NULL, NULL, 0);
+}
+
 static lx_status s3_complete(lx__connection *connection, const char *name, const char *upload,
                              const lx__uploaded_part *parts, uint32_t count, lx__answer *answer,
                              lx_error *error)
@@ -261,8 +271,7 @@ static lx_status s3_complete(lx__connection *connection, const char *name, const
         request->exchange.body_size = size;
         request->patience = COMPLETE_PATIENCE;
         if (send_upload(request, name, "", upload, answer, &failure) == LX_OK &&
-            !lx__s3_find(request->exchange.text, request->exchange.text_size,
-                         "CompleteMultipartUploadResult", NULL, NULL, 0))
+            !says_complete(&request->exchange))
             fail_answer(answer, "the server does not say that the upload is complete", &failure);
         answer->got = 0;
     }

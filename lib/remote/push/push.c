@@ -122,6 +122,21 @@ static lx_status choose_in_part(const push *self, lx__listed_file *file, lx_erro
     return status;
 }
 
+/** Fails if a file would replace one of which nothing tells what it belongs to. It may be a chunk of
+ * a part of a joined dataset, if the tables of the part are not there. */
+static lx_status check_free(const push *self, const lx__listed_file *file, lx_error *error)
+{
+    if (self->replace || !file->wanted || file->there == LX_NONE || self->current.exists ||
+        self->claim.exists)
+        return LX_OK;
+    return fail_at(self, file->path,
+                   lx_fail(error, LX_ERR_EXISTS,
+                           "the file is there, and neither meta.json nor meta.json.new tells what "
+                           "it belongs to: choose another URL, remove what is there, or use the "
+                           "option to replace files"),
+                   error);
+}
+
 /** Decides whether to send a file. */
 static lx_status choose(const push *self, lx__listed_file *file, lx_error *error)
 {
@@ -137,7 +152,8 @@ static lx_status choose(const push *self, lx__listed_file *file, lx_error *error
     file->wanted = !lx__remote_meta_has(&self->current, file) &&
                    !lx__remote_meta_has(&self->claim, file);
     bool in_part = file->is_chunk && !lx__chunk_is_own(file->path);
-    return file->wanted && in_part ? choose_in_part(self, file, error) : LX_OK;
+    lx_status status = file->wanted && in_part ? choose_in_part(self, file, error) : LX_OK;
+    return status == LX_OK ? check_free(self, file, error) : status;
 }
 
 /** Lists what is there, and decides which files to send. */
