@@ -313,8 +313,10 @@ LX_API lx_status lx_remote_get_stats(lx_dataset *dataset, lx_remote_stats *stats
  * @retval LX_ERR_ARGUMENT     A pointer is NULL, or @p url is malformed.
  * @retval LX_ERR_STATE        The dataset is not sealed.
  * @retval LX_ERR_EXISTS       Another dataset is at the URL, or is being pushed there; a later
- *                             generation is; or the published generation uses files that would have
- *                             to be replaced. Nothing that is published has changed.
+ *                             generation is; the published generation uses files that would have
+ *                             to be replaced; what is there is not sealed; or another process has
+ *                             removed what this call has sent. Nothing that is published has changed.
+ * @retval LX_ERR_NOT_FOUND    There is no such bucket.
  * @retval LX_ERR_CORRUPT      A file is missing or too short, or is a table with a wrong checksum;
  *                             or meta.json at the URL is damaged. Nothing was published.
  * @retval LX_ERR_UNSUPPORTED  The scheme is unknown, or URLs of it can only be read.
@@ -344,7 +346,8 @@ typedef lx_status (*lx_prune_visit)(const lx_pruned_file *file, void *user, lx_e
 /**
  * Removes files at a URL that the dataset there does not use: those of former generations, of parts
  * that it was not joined from, and of pushes that did not end. If there is no dataset, but a push
- * that did not end, removes what it has left. Parts that the dataset uses stay whole.
+ * that did not end, removes what it has left, but no parts: a join may need them. Parts that the
+ * dataset uses stay whole.
  *
  * A file is removed only if it and the published meta.json are older than @p older, because those
  * who opened the dataset before the last publication may still read the former generation, and
@@ -367,6 +370,8 @@ typedef lx_status (*lx_prune_visit)(const lx_pruned_file *file, void *user, lx_e
  * @retval LX_OK               Success.
  * @retval LX_ERR_ARGUMENT     @p url is NULL or malformed.
  * @retval LX_ERR_NOT_FOUND    There is neither a dataset nor a push that did not end.
+ * @retval LX_ERR_EXISTS       Another process has published a generation during the call. Nothing
+ *                             was removed.
  * @retval LX_ERR_UNSUPPORTED  The scheme is unknown, or URLs of it can only be read.
  * @return Otherwise, any status that lx_remote_open() returns, or the status of @p visit.
  */

@@ -520,6 +520,8 @@ lx_status lx__file_copy_mode(const lx__file *file, const lx__file *directory, co
     struct stat about;
     if (fstatat(directory_fd(directory), name, &about, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? LX_OK : fail_name(error, directory, name, "examine");
+    if (S_ISLNK(about.st_mode)) /* its permissions, which are all, mean nothing */
+        return LX_OK;
     return fchmod(file->fd, about.st_mode & 0777) == 0
                ? LX_OK
                : lx_fail_errno(error, errno, file->path, "cannot set the permissions");

@@ -216,8 +216,8 @@ LX_API lx_status lx__file_is_directory(const lx__file *directory, const char *na
                                        bool *is_directory, lx_error *error);
 
 /** Gives an open file the permissions of the file @p name; does nothing if that does not exist. */
-lx_status lx__file_copy_mode(const lx__file *file, const lx__file *directory, const char *name,
-                             lx_error *error);
+LX_API lx_status lx__file_copy_mode(const lx__file *file, const lx__file *directory,
+                                    const char *name, lx_error *error);
 
 /** Removes a file; does nothing if it does not exist. */
 LX_API lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error);

@@ -181,6 +181,13 @@ static lx_status add_file(void *user, const char *name, const lx__remote_info *i
     return LX_OK;
 }
 
+/** All uploads may be abandoned. */
+static bool is_any(const void *user, const char *name)
+{
+    (void)user, (void)name;
+    return true;
+}
+
 /** Obeys a command that has nothing but a name; false if there is none such. */
 static bool obey_simple(lx__connection *connection, const char *verb, const char *name)
 {
@@ -203,7 +210,8 @@ static bool obey_simple(lx__connection *connection, const char *verb, const char
         status = writing->complete(connection, name, id, &(lx__uploaded_part){.etag = "\"a\""}, 1,
                                    &answer, &error);
     else if (strcmp(verb, "abandon") == 0)
-        status = writing->abandon_all(connection, strtoull(name, NULL, 10), &answer, &error);
+        status = writing->abandon_all(connection, strtoull(name, NULL, 10), is_any, NULL, &answer,
+                                      &error);
     else
         return false;
     json_object_set_new(more, "bytes", json_integer((json_int_t)info.bytes));

@@ -57,7 +57,7 @@ def test_age(loaderx, folder, there):
 def test_other_files_stay(loaderx, folder, there):
     former, current = there
     stay = {'x', 'LOG.txt', 'chunk/x', 'chunk/01.zr', 'other/LOG', 'other/chunk/1.zr', 'LOCK',
-            'part/x', 'partial/LOG', 'chunk/chunk/1.zr'}
+            'part/x', 'partial/LOG', 'chunk/chunk/1.zr', 'part/a\nb/chunk/1.zr', 'part/.a/LOG'}
     go = {'LOG.7', 'chunk/999.zr', 'a.offset', 'a.check.3', 'a.dict', 'part/p/meta.json',
           'part/p/LOG', 'part/p/q/chunk/1.zr', 'part/LOG'}
     for name in stay | go:
@@ -80,11 +80,13 @@ def test_unfinished_push(loaderx, folder, there):
     os.utime(path / 'chunk' / '99.zr')
     names = {file['name'] for file in loaderx.json('prune', 'there', '--dry-run')['files']}
     assert names == {'part/a/meta.json.new', 'part/a/LOG'}
-    # a push that did not end, and no dataset
+    # a push that did not end, and no dataset: a later join may need the parts
     (path / 'meta.json').rename(path / 'meta.json.new')
+    (path / 'LOG.9.0.new').write_text('x')
+    (path / 'notes.0.new').write_text('x')
     make_old(path)
     loaderx.text('prune', 'there')
-    assert files_of(path) == set()
+    assert files_of(path) == {'part/a/meta.json.new', 'part/a/LOG', 'notes.0.new'}
     assert 'there is no dataset' in loaderx.fails(2, 'prune', 'there')
 
 

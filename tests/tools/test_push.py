@@ -96,14 +96,14 @@ def test_new_generation(loaderx, folder, images):
 
 
 def test_chunks_of_a_published_part_stay(loaderx, folder, sealed):
-    loaderx.text('push', 'images', 'all/part/1')
+    loaderx.text('push', 'train', 'all/part/1')
     loaderx.text('join', 'all', 'all/part/1')
     loaderx.text('push', 'all', 'there')
     where = 'there/part/1'
-    assert 'neither meta.json nor meta.json.new tells' in loaderx.fails(1, 'push', 'images', where)
+    assert 'neither meta.json nor meta.json.new tells' in loaderx.fails(2, 'push', 'train', where)
     loaderx.text('verify', 'there')
-    loaderx.text('push', 'images', where, '--replace')
-    assert loaderx('diff', 'images', where).returncode == 0
+    loaderx.text('push', 'train', where, '--replace')
+    assert loaderx('diff', 'train', where).returncode == 0
 
 
 def test_errors(loaderx, folder, images):
@@ -122,6 +122,12 @@ def test_errors(loaderx, folder, images):
     for name in 'images', 'other':
         assert loaderx.json('stat', name)['uuid'] in message
     assert loaderx('diff', 'images', 'there').returncode == 0
+    # nor does anything change under a writer
+    shutil.copytree(folder / 'images', folder / 'open')
+    loaderx.text('unseal', 'open')
+    before = files_of(folder / 'open')
+    assert 'not sealed' in loaderx.fails(2, 'push', 'images', 'open', '--replace')
+    assert files_of(folder / 'open') == before
     # damage is not published
     table = folder / 'other' / 'label.check'
     data = bytearray(table.read_bytes())

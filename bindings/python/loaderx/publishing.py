@@ -59,7 +59,7 @@ def push(source: Union[Path, Dataset], url: Path, *, replace: bool = False,
     ------
     FileExistsError
         Another dataset is at the URL, or is being pushed there, or a later generation is, or files
-        would have to be replaced.
+        would have to be replaced, or what is there is not sealed.
     CorruptError
         A file is missing or too short, or a table is damaged. Nothing was published.
     LoaderxError
@@ -136,6 +136,8 @@ def prune(url: Path, *, older: Union[str, float] = '7d', dry_run: bool = False,
     ------
     FileNotFoundError
         There is neither a dataset at the URL nor a push that did not end.
+    FileExistsError
+        Another process has published a generation during the call. Nothing was removed.
 
     Examples
     --------

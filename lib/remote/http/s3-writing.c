@@ -389,6 +389,8 @@ static lx_status s3_list(lx__connection *connection, const char *name, lx__visit
 struct uploads {
     lx__connection *connection;
     uint64_t before;
+    lx__is_ours *is_ours;
+    const void *user;
     lx__answer answer; /* of the last one */
 };
 
@@ -396,15 +398,18 @@ static lx_status visit_upload(void *user, const char *key, const lx__remote_info
                               const char *upload, lx_error *error)
 {
     struct uploads *uploads = user;
-    if (uploads->before != LX_NONE && info->modified >= uploads->before)
+    bool is_young = uploads->before != LX_NONE &&
+                    (info->modified == 0 || info->modified >= uploads->before);
+    if (is_young || !uploads->is_ours(uploads->user, key))
         return LX_OK;
     return abandon(uploads->connection, key, upload, &uploads->answer, error);
 }
 
-static lx_status s3_abandon_all(lx__connection *connection, uint64_t before, lx__answer *answer,
-                                lx_error *error)
+static lx_status s3_abandon_all(lx__connection *connection, uint64_t before, lx__is_ours *is_ours,
+                                const void *user, lx__answer *answer, lx_error *error)
 {
-    struct uploads uploads = {.connection = connection, .before = before};
+    struct uploads uploads = {
+        .connection = connection, .before = before, .is_ours = is_ours, .user = user};
     lx__s3_listing listing = {.visit = visit_upload, .user = &uploads};
     lx_status status = list_all(connection, "", true, &listing, answer, error);
     if (status != LX_OK && uploads.answer.retry != LX__RETRY_NEVER)

@@ -8,6 +8,9 @@
 #include "base/error.h"
 #include "zrecord/table/table-file.h"
 
+/* The folder of the datasets that a joined one was made of. */
+#define PARTS "part/"
+
 typedef struct making {
     lx__file_list *list;
     const lx__meta *meta;
@@ -103,4 +106,35 @@ lx_status lx__listed_file_open(const lx__listed_file *file, const lx__snapshot *
 {
     return lx__committed_open(opened, &snapshot->store->directory, file->path, O_RDONLY,
                               file->bytes, false, error);
+}
+
+/** Whether the folder of @p size bytes, with the slash at its end, can be that of a part. */
+static bool is_in_parts(const char *path, size_t size)
+{
+    char folder[LX__PART_PATH_MAX + 1];
+    if (strncmp(path, PARTS, strlen(PARTS)) != 0 || size > sizeof folder)
+        return false;
+    memcpy(folder, path, size - 1);
+    folder[size - 1] = '\0';
+    return lx__part_path_valid(folder);
+}
+
+bool lx__path_is_of_dataset(const char *path, size_t *owner)
+{
+    char stem[LX__NAME_SIZE];
+    uint64_t number;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t folder = (size_t)(name - path), chunks = sizeof LX__CHUNK_DIRECTORY;
+    bool in_chunks = folder >= chunks &&
+                     strncmp(name - chunks, LX__CHUNK_DIRECTORY "/", chunks) == 0 &&
+                     (folder == chunks || name[-(ptrdiff_t)chunks - 1] == '/');
+    *owner = in_chunks ? folder - chunks : folder;
+    if (*owner != 0 && !is_in_parts(path, *owner))
+        return false;
+    if (in_chunks)
+        return lx__name_is_chunk(name, &number);
+    if (strcmp(name, LX__META_NAME) == 0)
+        return *owner != 0;
+    return strcmp(name, LX__META_NEW_NAME) == 0 || lx__name_is_log(name, &number) ||
+           lx__name_split_table(name, stem, &number) || lx__name_split_dict(name, stem);
 }

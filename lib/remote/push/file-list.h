@@ -45,6 +45,10 @@ static inline bool lx__chunk_is_own(const char *path)
     return strncmp(path, LX__CHUNK_DIRECTORY "/", sizeof LX__CHUNK_DIRECTORY) == 0;
 }
 
+/** Whether a path has the form of one of a dataset in the folder whose name has @p owner bytes: that
+ * of the URL, or one of its parts. Never that of the current meta.json, nor LOCK. */
+bool lx__path_is_of_dataset(const char *path, size_t *owner);
+
 /** Opens a file of the list, which must have its committed bytes. */
 lx_status lx__listed_file_open(const lx__listed_file *file, const lx__snapshot *snapshot,
                                lx__file *opened, lx_error *error);

@@ -13,9 +13,6 @@
 #include "remote/remote-open.h"
 #include "zrecord/read/refresh.h"
 
-/* The folder of the datasets that a joined one was made of. */
-#define PARTS "part/"
-
 /** A file of the format that the current generation does not have. */
 typedef struct leftover {
     char *path;
@@ -30,40 +27,27 @@ typedef struct prune {
     leftover *found;
     size_t count, capacity;
     uint64_t latest; /**< When a file must have been written to be removed, at the latest. */
+    lx__remote_meta current;
+    bool published; /**< There is a dataset; otherwise, only what a push has left goes, no parts. */
     bool dry_run;
     lx_prune_visit visit;
     void *user;
 } prune;
 
-/* ---- finding */
-
-/** Whether a path has the form of one of a dataset in the folder whose name has @p owner bytes: that
- * of the URL, or one of its parts. Never that of the current meta.json, nor LOCK. */
-static bool is_of_format(const char *path, size_t *owner)
+/** Whether a file may be younger than those to remove. 0 means that the server tells no time. */
+static bool is_young(const prune *self, uint64_t modified)
 {
-    char stem[LX__NAME_SIZE];
-    uint64_t number;
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    size_t folder = (size_t)(name - path), chunks = sizeof LX__CHUNK_DIRECTORY;
-    bool in_chunks = folder >= chunks &&
-                     strncmp(name - chunks, LX__CHUNK_DIRECTORY "/", chunks) == 0 &&
-                     (folder == chunks || name[-(ptrdiff_t)chunks - 1] == '/');
-    *owner = in_chunks ? folder - chunks : folder;
-    if (*owner != 0 && strncmp(path, PARTS, strlen(PARTS)) != 0)
-        return false;
-    if (in_chunks)
-        return lx__name_is_chunk(name, &number);
-    if (strcmp(name, LX__META_NAME) == 0)
-        return *owner != 0;
-    return strcmp(name, LX__META_NEW_NAME) == 0 || lx__name_is_log(name, &number) ||
-           lx__name_split_table(name, stem, &number) || lx__name_split_dict(name, stem);
+    return self->latest != LX_NONE && (modified == 0 || modified > self->latest);
 }
+
+/* ---- finding */
 
 static lx_status find(void *user, const char *path, const lx__remote_info *info, lx_error *error)
 {
     prune *self = user;
     size_t owner;
-    if (!is_of_format(path, &owner) || lx__file_list_find(&self->files, path) != NULL)
+    if (!lx__path_is_of_dataset(path, &owner) || (owner != 0 && !self->published) ||
+        lx__file_list_find(&self->files, path) != NULL)
         return LX_OK;
     leftover *grown = lx__grow_array(self->found, self->count, &self->capacity, sizeof *grown);
     char *copy = lx__strdup(path);
@@ -107,17 +91,17 @@ static lx_status remove_file(prune *self, const leftover *file, lx_error *error)
  * then still be joined with others. */
 static lx_status remove_group(prune *self, const leftover *files, size_t count, lx_error *error)
 {
-    bool is_sent = false, is_young = false;
+    bool is_sent = false, some_young = false;
     lx_status status = LX_OK;
     if (files->owner != 0 && lx__file_list_has_folder(&self->files, files->path, files->owner))
         return LX_OK;
     for (size_t i = 0; i < count; i++) {
         is_sent |= strcmp(files[i].path + files[i].owner, LX__META_NEW_NAME) == 0;
-        is_young |= files[i].modified > self->latest;
+        some_young |= is_young(self, files[i].modified);
     }
-    for (size_t i = 0; status == LX_OK && i < count && !(is_sent && is_young); i++)
+    for (size_t i = 0; status == LX_OK && i < count && !(is_sent && some_young); i++)
         /* A file is listed twice if the listing was repeated. */
-        if (files[i].modified <= self->latest &&
+        if (!is_young(self, files[i].modified) &&
             (i == 0 || strcmp(files[i].path, files[i - 1].path) != 0))
             status = remove_file(self, &files[i], error);
     return status;
@@ -128,9 +112,25 @@ static bool is_same_owner(const leftover *one, const leftover *other)
     return one->owner == other->owner && memcmp(one->path, other->path, one->owner) == 0;
 }
 
+/** Fails if another generation was published since the files of the current one were listed. */
+static lx_status check_current(prune *self, lx_error *error)
+{
+    lx__remote_meta now = {.exists = false};
+    lx_status status = lx__remote_meta_read(&now, &self->target, LX__META_NAME, error);
+    if (status == LX_OK && !lx__remote_meta_equals(&now, &self->current)) {
+        status = lx_fail(error, LX_ERR_EXISTS,
+                         "another process has published a generation meanwhile: prune again");
+        lx_error_locate(error, self->target.transport->url, NULL, LX_NONE, LX_NONE);
+    }
+    lx__remote_meta_free(&now);
+    return status;
+}
+
 static lx_status remove_all(prune *self, lx_error *error)
 {
     lx_status status = lx__target_list(&self->target, find, self, error);
+    if (status == LX_OK)
+        status = check_current(self, error);
     if (status == LX_OK && self->count != 0)
         qsort(self->found, self->count, sizeof *self->found, compare);
     for (size_t i = 0, count; status == LX_OK && i < self->count; i += count) {
@@ -168,22 +168,30 @@ static lx_status list_current(prune *self, const char *url, const lx_remote_opti
 static lx_status look(prune *self, const char *url, const lx_remote_options *options, bool *young,
                       lx_error *error)
 {
-    lx__remote_meta meta = {.exists = false};
-    lx_status status = lx__remote_meta_read(&meta, &self->target, LX__META_NAME, error);
-    bool published = meta.exists;
-    *young = published && meta.info.modified > self->latest;
-    if (status == LX_OK && published)
+    lx__remote_meta claim = {.exists = false};
+    lx_status status = lx__remote_meta_read(&self->current, &self->target, LX__META_NAME, error);
+    self->published = self->current.exists;
+    *young = self->published && is_young(self, self->current.info.modified);
+    if (status == LX_OK && self->published)
         status = list_current(self, url, options, error);
     else if (status == LX_OK)
-        status = lx__remote_meta_read(&meta, &self->target, LX__META_NEW_NAME, error);
-    if (status == LX_OK && !meta.exists) {
+        status = lx__remote_meta_read(&claim, &self->target, LX__META_NEW_NAME, error);
+    if (status == LX_OK && !self->published && !claim.exists) {
         status = lx_fail(error, LX_ERR_NOT_FOUND,
                          "there is no dataset, nor a push that did not end: check the URL, which "
                          "must be that of the folder with meta.json");
         lx_error_locate(error, self->target.transport->url, NULL, LX_NONE, LX_NONE);
     }
-    lx__remote_meta_free(&meta);
+    lx__remote_meta_free(&claim);
     return status;
+}
+
+/** Whether an upload is that of a push. */
+static bool is_ours(const void *user, const char *name)
+{
+    size_t owner;
+    (void)user;
+    return lx__path_is_of_dataset(name, &owner) || strcmp(name, LX__META_NAME) == 0;
 }
 
 lx_status lx_remote_prune(const char *url, const lx_remote_options *options, uint64_t older,
@@ -209,11 +217,12 @@ lx_status lx_remote_prune(const char *url, const lx_remote_options *options, uin
     if (status == LX_OK && !young)
         status = remove_all(&self, error);
     if (status == LX_OK && !dry_run)
-        status = lx__target_abandon_all(&self.target, self.latest, error);
+        status = lx__target_abandon_all(&self.target, self.latest, is_ours, NULL, error);
     lx__target_close(&self.target);
     for (size_t i = 0; i < self.count; i++)
         lx__free(self.found[i].path);
     lx__free(self.found);
     lx__file_list_free(&self.files);
+    lx__remote_meta_free(&self.current);
     return status;
 }

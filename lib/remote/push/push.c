@@ -76,6 +76,12 @@ static lx_status look(push *self, lx_error *error)
     lx_status status = lx__remote_meta_read(&self->current, self->target, LX__META_NAME, error);
     if (status == LX_OK)
         status = lx__remote_meta_check(&self->current, meta_of(self), url, error);
+    if (status == LX_OK && self->current.exists && !self->current.meta.sealed)
+        return fail_at(self, "",
+                       lx_fail(error, LX_ERR_EXISTS,
+                               "the dataset there is not sealed, so a writer may use its files: "
+                               "choose another URL"),
+                       error);
     if (status == LX_OK)
         status = lx__remote_meta_read(&self->claim, self->target, LX__META_NEW_NAME, error);
     if (status == LX_OK)
@@ -89,6 +95,15 @@ static lx_status look(push *self, lx_error *error)
                            ": push that to another URL, or with the option to replace it",
                            self->current.meta.generation, meta_of(self)->generation),
                    error);
+}
+
+/** Whether an upload is that of a push to this URL, not of another dataset or program below it. */
+static bool is_ours(const void *user, const char *name)
+{
+    const push *self = user;
+    size_t owner;
+    return strcmp(name, LX__META_NAME) == 0 || lx__file_list_find(&self->files, name) != NULL ||
+           (lx__path_is_of_dataset(name, &owner) && owner == 0);
 }
 
 static lx_status take_length(void *user, const char *name, const lx__remote_info *info,
@@ -205,9 +220,7 @@ static lx_status make_claim(const push *self, lx_error *error)
     lx_status status = write_meta(self, LX__META_NEW_NAME, &self->claim, error);
     if (status == LX_OK)
         status = lx__remote_meta_read(&now, self->target, LX__META_NAME, error);
-    bool same = now.exists == self->current.exists &&
-                (!now.exists || lx__remote_meta_is(&now, self->current.text, self->current.size));
-    if (status == LX_OK && !same) {
+    if (status == LX_OK && !lx__remote_meta_equals(&now, &self->current)) {
         (void)lx__target_remove(self->target, LX__META_NEW_NAME, NULL);
         status = lx__remote_meta_check(&now, meta_of(self), self->target->transport->url, error);
         if (status == LX_OK)
@@ -230,17 +243,38 @@ static lx_status check_claim(const push *self, lx_error *error)
     return status;
 }
 
+/** Fails unless all files are there: another push of the dataset may have replaced one that this
+ * push has sent or found, and a prune may have removed it. */
+static lx_status check_files(push *self, lx_error *error)
+{
+    for (size_t i = 0; i < self->files.count; i++)
+        self->files.files[i].there = LX_NONE;
+    lx_status status = lx__target_list(self->target, take_length, self, error);
+    for (size_t i = 0; status == LX_OK && i < self->files.count; i++) {
+        const lx__listed_file *file = &self->files.files[i];
+        if (file->there != file->bytes)
+            status = fail_at(self, file->path,
+                             lx_fail(error, LX_ERR_EXISTS,
+                                     "another process has replaced or removed this file during the "
+                                     "push: wait until it has ended, and push again"),
+                             error);
+    }
+    return status;
+}
+
 /** Sends what is missing, and publishes it. */
 static lx_status send(push *self, lx_error *error)
 {
     const lx__upload upload = {self->target, self->snapshot, &self->files, count_sent, self};
     lx_status status = make_claim(self, error);
     if (status == LX_OK && self->claim.exists)
-        status = lx__target_abandon_all(self->target, LX_NONE, error);
+        status = lx__target_abandon_all(self->target, LX_NONE, is_ours, self, error);
     if (status == LX_OK)
         status = lx__upload_files(&upload, error);
     if (status == LX_OK)
         status = check_claim(self, error);
+    if (status == LX_OK)
+        status = check_files(self, error);
     return status == LX_OK ? write_meta(self, LX__META_NAME, &self->current, error) : status;
 }
 

@@ -18,6 +18,7 @@ lx_status lx__remote_meta_read(lx__remote_meta *self, lx__target *target, const 
         return LX_OK;
     if (status == LX_OK) {
         self->exists = true;
+        self->is_claim = strcmp(name, LX__META_NEW_NAME) == 0;
         self->size = (size_t)self->info.bytes;
         status = lx__meta_parse(&self->meta, self->text, self->size, LX__META_CHECK, &why);
         char *path = lx__path_join(target->transport->url, name);
@@ -41,14 +42,20 @@ bool lx__remote_meta_is(const lx__remote_meta *self, const char *text, size_t si
     return self->exists && self->size == size && memcmp(self->text, text, size) == 0;
 }
 
+bool lx__remote_meta_equals(const lx__remote_meta *self, const lx__remote_meta *other)
+{
+    return self->exists ? lx__remote_meta_is(other, self->text, self->size) : !other->exists;
+}
+
 lx_status lx__remote_meta_check(const lx__remote_meta *self, const lx__meta *ours, const char *url,
                                 lx_error *error)
 {
     if (!self->exists || strcmp(self->meta.uuid_text, ours->uuid_text) == 0)
         return LX_OK;
-    lx_status status = lx_fail(error, LX_ERR_EXISTS,
-                               "another dataset is there, %s, not %s: choose another URL",
-                               self->meta.uuid_text, ours->uuid_text);
+    lx_status status = lx_fail(
+        error, LX_ERR_EXISTS, "another dataset is %sthere, %s, not %s: choose another URL%s",
+        self->is_claim ? "being pushed " : "", self->meta.uuid_text, ours->uuid_text,
+        self->is_claim ? ", or, if that push will not continue, prune its files" : "");
     lx_error_locate(error, url, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -12,6 +12,7 @@
 
 typedef struct lx__remote_meta {
     bool exists;
+    bool is_claim; /**< It is a meta.json.new. */
     char *text;
     size_t size;
     lx__meta meta;
@@ -27,6 +28,9 @@ void lx__remote_meta_free(lx__remote_meta *self);
 
 /** Whether the file exists and contains this text. */
 bool lx__remote_meta_is(const lx__remote_meta *self, const char *text, size_t size);
+
+/** Whether both files contain the same, or neither exists. */
+bool lx__remote_meta_equals(const lx__remote_meta *self, const lx__remote_meta *other);
 
 /** Fails with #LX_ERR_EXISTS if the file is that of another dataset than @p ours. */
 lx_status lx__remote_meta_check(const lx__remote_meta *self, const lx__meta *ours, const char *url,

@@ -128,7 +128,9 @@ typedef struct call {
     lx__visit_remote *visit;
     void *user;
     uint64_t before;
-    char *found; /* what was read */
+    lx__is_ours *is_ours;
+    const void *owner; /* who is asked */
+    char *found;       /* what was read */
     lx__remote_info info;
 } call;
 
@@ -190,7 +192,8 @@ static lx_status abandon_all(lx__request *request, lx__connection *connection, l
                              lx_error *error)
 {
     const call *self = (const call *)request;
-    return self->job.target->writing->abandon_all(connection, self->before, answer, error);
+    return self->job.target->writing->abandon_all(connection, self->before, self->is_ours,
+                                                  self->owner, answer, error);
 }
 
 lx_status lx__target_read(lx__target *target, const char *name, size_t limit, char **data,
@@ -227,8 +230,9 @@ lx_status lx__target_list(lx__target *target, lx__visit_remote *visit, void *use
     return lx__target_run(target, &self.job, list_files, error);
 }
 
-lx_status lx__target_abandon_all(lx__target *target, uint64_t before, lx_error *error)
+lx_status lx__target_abandon_all(lx__target *target, uint64_t before, lx__is_ours *is_ours,
+                                 const void *user, lx_error *error)
 {
-    call self = {.before = before};
+    call self = {.before = before, .is_ours = is_ours, .owner = user};
     return lx__target_run(target, &self.job, abandon_all, error);
 }

@@ -86,7 +86,8 @@ lx_status lx__target_put(lx__target *target, const char *name, const char *data,
 lx_status lx__target_remove(lx__target *target, const char *name, lx_error *error);
 /** @p visit is called on another thread, while this call waits. */
 lx_status lx__target_list(lx__target *target, lx__visit_remote *visit, void *user, lx_error *error);
-lx_status lx__target_abandon_all(lx__target *target, uint64_t before, lx_error *error);
+lx_status lx__target_abandon_all(lx__target *target, uint64_t before, lx__is_ours *is_ours,
+                                 const void *user, lx_error *error);
 /** @} */
 
 #endif

@@ -76,17 +76,34 @@ static size_t size_of(const sending *whole, uint32_t number)
     return left < whole->part_size ? (size_t)left : whole->part_size;
 }
 
+/** Explains that an upload is gone. Only a push or a prune abandons uploads. */
+static lx_status fail_abandoned(lx_error *why)
+{
+    lx_error_clear(why);
+    return lx_fail(why, LX_ERR_EXISTS,
+                   "another process that pushes to the same URL, or prunes it, has abandoned this "
+                   "upload: wait until it has ended, and push again");
+}
+
 /** Sends @p data: a file or a part of it. */
 static lx_status put(const piece *self, lx__connection *connection, const uint8_t *data,
                      size_t size, lx__answer *answer, lx_error *error)
 {
     const lx__transport_writing *writing = self->sender->target->writing;
     const sending *whole = self->whole;
-    if (whole->parts != NULL)
-        return writing->put_part(connection, whole->file->path, whole->upload, self->number,
-                                 (uint64_t)self->number * whole->part_size, data, size,
-                                 &whole->parts[self->number], answer, error);
-    lx_status status = check_table(whole, lx__crc32c(0, data, size), error);
+    lx_error why = LX_ERROR_INIT;
+    lx_status status;
+    if (whole->parts != NULL) {
+        status = writing->put_part(connection, whole->file->path, whole->upload, self->number,
+                                   (uint64_t)self->number * whole->part_size, data, size,
+                                   &whole->parts[self->number], answer, &why);
+        if (status == LX_ERR_NOT_FOUND)
+            status = fail_abandoned(&why);
+        if (status != LX_OK)
+            lx__error_propagate(error, &why);
+        return status;
+    }
+    status = check_table(whole, lx__crc32c(0, data, size), error);
     return status == LX_OK ? writing->put(connection, whole->file->path, data, size,
                                           LX__WRITE_ALWAYS, NULL, answer, error)
                            : status;
@@ -147,6 +164,8 @@ static lx_status complete_parts(lx__request *request, lx__connection *connection
                                                          whole->part_count, answer, &why);
     if (status == LX_ERR_NOT_FOUND && is_complete(self, connection, answer))
         return LX_OK;
+    if (status == LX_ERR_NOT_FOUND)
+        status = fail_abandoned(&why);
     self->again = true;
     if (status != LX_OK)
         lx__error_propagate(error, &why);

@@ -136,6 +136,7 @@ lx__retry lx__file_get_retry(const lx_error *failure)
     case EDQUOT:
     case EROFS:
     case EFBIG:
+    case EISDIR:
     case EOPNOTSUPP:
         return LX__RETRY_NEVER;
     default: /* such as EIO, ESTALE, ETIMEDOUT, EMFILE */

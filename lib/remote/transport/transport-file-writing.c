@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 #include "base/atomic-file.h"
@@ -68,6 +70,24 @@ static lx_status file_stat(lx__connection *base, const char *name, lx__remote_in
 
 /* ---- whole files */
 
+/** Begins a temporary file, whose name is never used again: another push may abandon it and begin to
+ * send the same file, and then neither may write to that of the other, or install it. */
+static lx_status begin_temporary(lx__atomic_file *file, const lx__file_place *place,
+                                 lx_error *error)
+{
+    char name[NAME_MAX + 1];
+    uint64_t number;
+    *file = (lx__atomic_file){.file = LX__FILE_CLOSED};
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return lx_fail_errno(error, errno, NULL, "cannot get random bytes");
+    if ((size_t)snprintf(name, sizeof name, "%s.%" PRIu64 ".new", place->name, number) >=
+        sizeof name)
+        return lx_fail(error, LX_ERR_ARGUMENT, "the name '%s' is too long", place->name);
+    lx_status status = lx__atomic_file_begin(file, place->parent, place->name, name, error);
+    return status == LX_OK ? lx__file_copy_mode(&file->file, place->parent, place->name, error)
+                           : status;
+}
+
 static lx_status write_bytes(const lx__file_connection *connection, const lx__file *file,
                              const uint8_t *data, size_t size, uint64_t offset, lx__answer *answer,
                              lx_error *error)
@@ -122,7 +142,7 @@ static lx_status file_put(lx__connection *base, const char *name, const uint8_t 
     *answer = (lx__answer){.total = LX_NONE};
     lx_status status = lx__file_place_open(connection, name, true, &place, &failure);
     if (status == LX_OK) {
-        status = lx__atomic_file_begin(&file, place.parent, place.name, NULL, &failure);
+        status = begin_temporary(&file, &place, &failure);
         if (status == LX_OK)
             status = write_bytes(connection, &file.file, data, size, 0, answer, &failure);
         if (status == LX_OK)
@@ -152,7 +172,7 @@ static lx_status file_begin(lx__connection *base, const char *name, uint64_t byt
     *answer = (lx__answer){.total = LX_NONE};
     lx_status status = lx__file_place_open(connection, name, true, &place, &failure);
     if (status == LX_OK) {
-        status = lx__atomic_file_begin(&file, place.parent, place.name, NULL, &failure);
+        status = begin_temporary(&file, &place, &failure);
         if (status == LX_OK) {
             snprintf(upload, LX__UPLOAD_SIZE, "%s", file.temporary);
             file.created = false; /* it stays until it is completed or abandoned */
@@ -233,29 +253,44 @@ struct walk {
     lx__visit_remote *visit; /* for files; NULL: removes those of uploads */
     void *user;
     uint64_t before; /* which uploads */
+    lx__is_ours *is_ours;
+    const void *owner; /* who is asked */
 };
 
-/** Whether a file is that of lx__atomic_file_begin(): its name ends with ".N.new". */
-static bool is_temporary(const char *name)
+/** Returns how long the name is for which lx__atomic_file_begin() has made this one, which then ends
+ * with ".N.new"; 0 if it has not. */
+static size_t measure_stem(const char *name)
 {
     size_t size = strlen(name), digits = 0;
     if (size < 4 || strcmp(name + size - 4, ".new") != 0)
-        return false;
+        return 0;
     for (size -= 4; size > 0 && name[size - 1] >= '0' && name[size - 1] <= '9'; size--)
         digits++;
-    return digits > 0 && size > 1 && name[size - 1] == '.';
+    return digits > 0 && size > 1 && name[size - 1] == '.' ? size - 1 : 0;
+}
+
+/** Removes the temporary file of an upload, whose name has a stem of @p stem bytes. */
+static lx_status abandon(const struct walk *walk, const char *name, size_t stem,
+                         const lx__remote_info *info, lx_error *error)
+{
+    char path[PATH_MAX];
+    size_t length = strlen(walk->path) - strlen(name) + stem;
+    snprintf(path, sizeof path, "%.*s", (int)length, walk->path);
+    return (info->modified < walk->before || walk->before == LX_NONE) &&
+                   walk->is_ours(walk->owner, path)
+               ? lx__file_remove(walk->folder, name, error)
+               : LX_OK;
 }
 
 static lx_status visit_file(const struct walk *walk, const char *name, const struct stat *about,
                             lx_error *error)
 {
     lx__remote_info info;
+    size_t stem = measure_stem(name);
     get_info(about, &info);
     if (walk->visit != NULL)
-        return is_temporary(name) ? LX_OK : walk->visit(walk->user, walk->path, &info, error);
-    return is_temporary(name) && (info.modified < walk->before || walk->before == LX_NONE)
-               ? lx__file_remove(walk->folder, name, error)
-               : LX_OK;
+        return stem != 0 ? LX_OK : walk->visit(walk->user, walk->path, &info, error);
+    return stem != 0 ? abandon(walk, name, stem, &info, error) : LX_OK;
 }
 
 static lx_status visit_entry(void *user, const char *name, lx_error *error);
@@ -333,10 +368,10 @@ static lx_status walk_below(struct walk *walk, lx__file_connection *connection, 
     return conclude(status, &failure, answer, error);
 }
 
-static lx_status file_abandon_all(lx__connection *base, uint64_t before, lx__answer *answer,
-                                  lx_error *error)
+static lx_status file_abandon_all(lx__connection *base, uint64_t before, lx__is_ours *is_ours,
+                                  const void *user, lx__answer *answer, lx_error *error)
 {
-    struct walk walk = {.before = before};
+    struct walk walk = {.before = before, .is_ours = is_ours, .owner = user};
     return walk_below(&walk, (lx__file_connection *)base, "", answer, error);
 }
 

@@ -40,6 +40,9 @@ typedef struct lx__uploaded_part {
 typedef lx_status lx__visit_remote(void *user, const char *name, const lx__remote_info *info,
                                    lx_error *error);
 
+/** Whether an upload of the file @p name may be abandoned. */
+typedef bool lx__is_ours(const void *user, const char *name);
+
 typedef struct lx__transport_writing {
     /** Gets the length of a file and when it was written.
      * @retval LX_ERR_NOT_FOUND  There is no such file. */
@@ -81,9 +84,11 @@ typedef struct lx__transport_writing {
     /** Frees what all uploads below the transport's URL have stored that were begun before the time
      * @p before and not completed. Such an upload of another process that is under way then fails.
      *
-     * @param before  In seconds since 1970, by the server's clock; LX_NONE: all. */
-    lx_status (*abandon_all)(lx__connection *connection, uint64_t before, lx__answer *answer,
-                             lx_error *error);
+     * @param before   In seconds since 1970, by the server's clock; LX_NONE: all.
+     * @param is_ours  Tells from its name whether a file is meant: other programs may write to the
+     *                 same place. */
+    lx_status (*abandon_all)(lx__connection *connection, uint64_t before, lx__is_ours *is_ours,
+                             const void *user, lx__answer *answer, lx_error *error);
     /** @} */
 
     /** Visits all files below the folder @p name ("" for all), in no particular order, with their

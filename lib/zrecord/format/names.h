@@ -33,7 +33,7 @@ LX_API void lx__chunk_name(uint32_t id, char *name);
 
 /** Whether @p path can be that of a part of a joined dataset: names joined by slashes, which cannot
  * lead out of the directory. */
-bool lx__part_path_valid(const char *path);
+LX_API bool lx__part_path_valid(const char *path);
 
 /** Writes the name of a table, which is in the dataset directory; @p kind is LX__OFFSET_KIND or
  * LX__CHECK_KIND. */

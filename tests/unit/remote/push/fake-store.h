@@ -314,6 +314,7 @@ static inline lx_status store_complete(lx__connection *connection, const char *n
 }
 
 static inline lx_status store_abandon_all(lx__connection *connection, uint64_t before,
+                                          lx__is_ours *is_ours, const void *user,
                                           lx__answer *answer, lx_error *error)
 {
     struct store *store = store_of(connection);
@@ -321,7 +322,7 @@ static inline lx_status store_abandon_all(lx__connection *connection, uint64_t b
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < store->upload_count; i++)
-        if (store->uploads[i].begun < before) {
+        if (store->uploads[i].begun < before && is_ours(user, store->uploads[i].name)) {
             free(store->uploads[i].data);
             store->uploads[i].data = NULL;
         }

@@ -253,7 +253,7 @@ START_TEST(another_dataset_stays)
     store_free(store);
     store = store_new(PART);
     push_with(store, "d", false, 4 * PART, PATIENCE);
-    expect_failure(push(store, "other"), LX_ERR_EXISTS, "another dataset is there");
+    expect_failure(push(store, "other"), LX_ERR_EXISTS, "another dataset is being pushed there");
     must_push(store, "d");
     expect_published(store, "d", COUNT);
     store_free(store);
@@ -279,7 +279,7 @@ static lx_status intervene(struct store *store, const char *request, const char 
         return LX_OK;
     struct result result = push(store, "other");
     if (strcmp(what, "put meta.json") == 0 || strncmp(what, "put_part", 8) == 0)
-        expect_failure(result, LX_ERR_EXISTS, "another dataset is there");
+        expect_failure(result, LX_ERR_EXISTS, "another dataset is being pushed there");
     else
         ck_assert_int_eq(result.status, LX_OK);
     return LX_OK;
@@ -350,6 +350,73 @@ START_TEST(works_on_a_server_that_ignores_conditions)
     struct store *store = store_new(PART);
     store->unconditional = true;
     records_make_sealed("d", COUNT);
+    must_push(store, "d");
+    expect_published(store, "d", COUNT);
+    store_free(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Once all files are sent, removes one, or abandons the upload of one. */
+static lx_status disturb(struct store *store, const char *request, const char *name, bool after,
+                         lx__answer *answer, lx_error *error)
+{
+    const char *when = store->user;
+    (void)answer, (void)error;
+    if (after || strcmp(request, when) != 0 || strcmp(name, "chunk/0.zr") != 0)
+        return LX_OK;
+    pthread_mutex_lock(&store->lock);
+    for (size_t i = 0; i < store->upload_count; i++) {
+        free(store->uploads[i].data);
+        store->uploads[i].data = NULL;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return LX_OK;
+}
+
+START_TEST(an_upload_may_be_abandoned_by_others)
+{
+    static const char *const when[] = {"put_part", "complete"};
+    char *scratch = scratch_make();
+    records_make_sealed("d", COUNT);
+    for (size_t i = 0; i < 2; i++) {
+        struct store *store = store_new(PART);
+        store->hook = disturb;
+        store->user = (char *)(uintptr_t)when[i];
+        expect_failure(push(store, "d"), LX_ERR_EXISTS, "has abandoned this upload");
+        store->hook = NULL;
+        must_push(store, "d");
+        expect_published(store, "d", COUNT);
+        store_free(store);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Cuts a file off after the last one was sent, just before the files are listed again. */
+static lx_status cut_file(struct store *store, const char *request, const char *name, bool after,
+                          lx__answer *answer, lx_error *error)
+{
+    unsigned *lists = store->user;
+    (void)name, (void)answer, (void)error;
+    if (after || strcmp(request, "list") != 0 || ++*lists != 2)
+        return LX_OK;
+    pthread_mutex_lock(&store->lock);
+    store_find(store, "chunk/0.zr")->size--;
+    pthread_mutex_unlock(&store->lock);
+    return LX_OK;
+}
+
+START_TEST(a_file_that_another_push_replaced_is_not_published)
+{
+    char *scratch = scratch_make();
+    struct store *store = store_new(PART);
+    unsigned lists = 0;
+    records_make_sealed("d", COUNT);
+    store->hook = cut_file;
+    store->user = &lists;
+    expect_failure(push(store, "d"), LX_ERR_EXISTS, "replaced or removed this file");
+    ck_assert_ptr_null(store_find(store, "meta.json"));
     must_push(store, "d");
     expect_published(store, "d", COUNT);
     store_free(store);
@@ -553,6 +620,7 @@ END_TEST
 UNIT_MAIN("remote/push", directories_are_published_and_pruned, a_push_publishes_the_dataset,
           continues_wherever_it_was_cut_off, the_progress_function_ends_it, answers_may_get_lost,
           another_dataset_stays, one_of_two_wins, meta_json_is_not_overwritten,
-          works_on_a_server_that_ignores_conditions, files_of_a_published_generation_stay,
+          works_on_a_server_that_ignores_conditions, an_upload_may_be_abandoned_by_others,
+          a_file_that_another_push_replaced_is_not_published, files_of_a_published_generation_stay,
           a_new_generation_is_published_next_to_the_former_one, damage_is_not_published,
           what_was_deleted_is_sent_again, hostile_files_are_refused)

@@ -146,6 +146,48 @@ START_TEST(no_folder_is_made_in_a_file)
 }
 END_TEST
 
+static bool is_chunk(const void *user, const char *name)
+{
+    (void)user;
+    return strcmp(name, "chunk/1.zr") == 0;
+}
+
+START_TEST(an_upload_has_a_name_of_its_own)
+{
+    char upload[LX__UPLOAD_SIZE], second[LX__UPLOAD_SIZE];
+    lx__uploaded_part part;
+    set_up();
+    unit_ok(writing->begin(connection, "chunk/1.zr", 2, upload, &answer, &error));
+    unit_ok(writing->put_part(connection, "chunk/1.zr", upload, 0, 0, (const uint8_t *)"x", 1,
+                              &part, &answer, &error));
+    /* Another push abandons it, and begins to send the same file: this one must not install it. */
+    unit_ok(writing->abandon_all(connection, LX_NONE, is_chunk, NULL, &answer, &error));
+    unit_ok(writing->begin(connection, "chunk/1.zr", 2, second, &answer, &error));
+    ck_assert_str_ne(upload, second);
+    unit_fails(writing->complete(connection, "chunk/1.zr", upload, &part, 1, &answer, &error),
+               LX_ERR_NOT_FOUND);
+    unit_ok(writing->complete(connection, "chunk/1.zr", second, &part, 1, &answer, &error));
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_folder_or_a_link_may_have_the_name)
+{
+    struct stat about;
+    set_up();
+    unit_ok(put("f", "x"));
+    ck_assert_int_eq(mkdir("a/b/set/LOG", 0777), 0);
+    unit_fails(put("LOG", "y"), LX_ERR_IO);
+    ck_assert_int_eq(answer.retry, LX__RETRY_NEVER);
+    ck_assert_int_eq(symlink("f", "a/b/set/link"), 0);
+    unit_ok(put("link", "y"));
+    has_text("a/b/set/f", "x");
+    ck_assert_int_eq(lstat("a/b/set/link", &about), 0);
+    ck_assert(S_ISREG(about.st_mode) && (about.st_mode & S_IWOTH) == 0);
+    tear_down();
+}
+END_TEST
+
 START_TEST(a_name_stays_below_the_folder)
 {
     static const char *const names[] = {"", "/f", "../f", "x/../../f", "x//f", "x/", ".", "link/f"};
@@ -255,20 +297,24 @@ START_TEST(uploads_are_abandoned_if_they_are_old_enough)
     char upload[LX__UPLOAD_SIZE];
     lx__uploaded_part part;
     set_up();
-    unit_ok(writing->abandon_all(connection, LX_NONE, &answer, &error));
+    unit_ok(writing->abandon_all(connection, LX_NONE, is_chunk, NULL, &answer, &error));
     unit_ok(put("f", "1"));
     unit_ok(put("meta.json.new", "1"));
+    ck_assert_int_eq(mknod("a/b/set/notes.1.new", S_IFREG | 0644, 0), 0); /* of another program */
     unit_ok(writing->begin(connection, "chunk/1.zr", 10, upload, &answer, &error));
-    unit_ok(writing->abandon_all(connection, (uint64_t)time(NULL) - 1000, &answer, &error));
+    unit_ok(writing->abandon_all(connection, (uint64_t)time(NULL) - 1000, is_chunk, NULL, &answer,
+                                 &error));
     unit_ok(writing->put_part(connection, "chunk/1.zr", upload, 0, 0, (const uint8_t *)"x", 1,
                               &part, &answer, &error));
-    unit_ok(writing->abandon_all(connection, (uint64_t)time(NULL) + 1000, &answer, &error));
+    unit_ok(writing->abandon_all(connection, (uint64_t)time(NULL) + 1000, is_chunk, NULL, &answer,
+                                 &error));
     unit_fails(writing->put_part(connection, "chunk/1.zr", upload, 0, 0, (const uint8_t *)"x", 1,
                                  &part, &answer, &error),
                LX_ERR_NOT_FOUND);
     ck_assert_int_eq(answer.retry, LX__RETRY_NEVER);
     lists("", "f meta.json.new");
     ck_assert_uint_eq(count_entries("a/b/set/chunk"), 0);
+    ck_assert_int_eq(access("a/b/set/notes.1.new", F_OK), 0);
     tear_down();
 }
 END_TEST
@@ -310,7 +356,8 @@ END_TEST
 
 UNIT_MAIN("remote/transport/transport-file-writing", files_are_written_with_their_folders,
           what_is_missing_is_told, preconditions_hold, no_folder_is_made_in_a_file,
-          a_name_stays_below_the_folder, parts_come_in_any_order_over_several_connections,
+          a_name_stays_below_the_folder, an_upload_has_a_name_of_its_own,
+          a_folder_or_a_link_may_have_the_name, parts_come_in_any_order_over_several_connections,
           lists_files_without_links_and_uploads, uploads_are_abandoned_if_they_are_old_enough,
           a_folder_too_deep_is_not_listed, an_interrupted_transport_writes_nothing,
           what_cannot_be_written_is_not_tried_again)
