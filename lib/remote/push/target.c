@@ -90,6 +90,14 @@ bool lx__target_is_done(lx__target *target, const lx__job *job)
     return done;
 }
 
+lx_status lx__target_check(lx__target *target, lx_error *error)
+{
+    lx_status status = target->check != NULL ? target->check(target->user, error) : LX_OK;
+    if (status != LX_OK)
+        lx__target_cancel(target);
+    return status;
+}
+
 lx_status lx__target_wait(lx__target *target, lx_error *error)
 {
     pthread_mutex_lock(&target->lock);
@@ -97,10 +105,7 @@ lx_status lx__target_wait(lx__target *target, lx_error *error)
         lx__clock_wait(&target->changed, &target->lock, lx__clock_after(LOOK_NS));
     target->news = false;
     pthread_mutex_unlock(&target->lock);
-    lx_status status = target->check != NULL ? target->check(target->user, error) : LX_OK;
-    if (status != LX_OK)
-        lx__target_cancel(target);
-    return status;
+    return lx__target_check(target, error);
 }
 
 lx_status lx__target_run(lx__target *target, lx__job *job, lx__attempt *attempt, lx_error *error)

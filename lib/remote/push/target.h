@@ -59,8 +59,10 @@ lx_status lx__target_start(lx__target *target, lx__job *job, lx__attempt *attemp
                            lx_error *error);
 /** Whether a job is done. */
 bool lx__target_is_done(lx__target *target, const lx__job *job);
-/** Waits until a job may be done.
- * @return What check() returns. Then all jobs are done. */
+/** Asks whether the call was canceled.
+ * @return What check() returns. If that is a failure, all jobs are done. */
+lx_status lx__target_check(lx__target *target, lx_error *error);
+/** Waits until a job may be done; then calls lx__target_check(). */
 lx_status lx__target_wait(lx__target *target, lx_error *error);
 /** Cancels all requests: then all jobs are done. */
 void lx__target_cancel(lx__target *target);

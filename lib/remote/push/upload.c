@@ -227,7 +227,7 @@ static lx_status wait_for_piece(sender *self, bool all, piece **found, lx_error 
             }
         }
         if (idle == self->piece_count || (idle != 0 && !all))
-            return LX_OK;
+            return lx__target_check(self->target, error); /* also if nothing ever waits */
         lx_status status = lx__target_wait(self->target, error);
         if (status != LX_OK)
             return status;
