@@ -227,6 +227,16 @@ static void unlock_and_signal(lx__request_queue *queue, bool signal)
         pthread_cond_signal(&queue->wake);
 }
 
+/** Counts a thread that wakes up or has started. It does not matter which of those that wait or are
+ * starting responds to a call: one that looked at the clock may have taken that for another one. */
+static void respond(lx__request_queue *queue)
+{
+    if (queue->called != 0)
+        queue->called--;
+    else
+        queue->idle--;
+}
+
 /** Sleeps until the thread is called. One of the threads also looks at the clock. */
 static void sleep_until_called(lx__request_queue *queue)
 {
@@ -238,11 +248,7 @@ static void sleep_until_called(lx__request_queue *queue)
     lx__clock_wait(&queue->wake, &queue->lock, watches ? due : LX__NEVER);
     if (watches && queue->watched == due)
         queue->watched = LX__NEVER;
-    /* It does not matter which of the waiting threads responds to a call. */
-    if (queue->called != 0)
-        queue->called--;
-    else
-        queue->idle--;
+    respond(queue);
 }
 
 /** Waits for a request to try; returns NULL once the queue is closed. */
@@ -479,7 +485,7 @@ static void *work(void *argument)
     pthread_setname_np(pthread_self(), name);
 
     pthread_mutex_lock(&queue->lock);
-    queue->called--;
+    respond(queue);
     for (lx__request *request; (request = take(queue)) != NULL;)
         serve(worker, request);
     worker->in_transport = true;
