@@ -231,10 +231,7 @@ static void unlock_and_signal(lx__request_queue *queue, bool signal)
  * starting responds to a call: one that looked at the clock may have taken that for another one. */
 static void respond(lx__request_queue *queue)
 {
-    if (queue->called != 0)
-        queue->called--;
-    else
-        queue->idle--;
+    --*(queue->called != 0 ? &queue->called : &queue->idle);
 }
 
 /** Sleeps until the thread is called. One of the threads also looks at the clock. */
