@@ -11,7 +11,7 @@
 #ifndef LX_REMOTE_FILE_H
 #define LX_REMOTE_FILE_H
 
-#include "remote/fetch.h"
+#include "remote/page-fetch.h"
 #include "remote/place.h"
 
 typedef struct lx__remote_file {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "executor/clock.h"
-#include "remote/fetch.h"
+#include "remote/page-fetch.h"
 #include "remote/published.h"
 #include "zrecord/format/names.h"
 

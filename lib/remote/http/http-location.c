@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "remote/http/format.h"
+#include "remote/http/http-format.h"
 #include "remote/http/wipe.h"
 
 /** Copies @p text with every byte percent-encoded that signatures encode, except for those of @p

@@ -7,7 +7,7 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "remote/http/format.h"
+#include "remote/http/http-format.h"
 #include "remote/http/http-request.h"
 #include "remote/http/s3-answers.h"
 

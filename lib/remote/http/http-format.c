@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/http/format.h"
+#include "remote/http/http-format.h"
 
 #include <stdarg.h>
 #include <stdio.h>

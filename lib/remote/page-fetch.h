@@ -3,8 +3,8 @@
  * @file
  * @brief A range of pages that is being fetched, and the readers that wait for it.
  */
-#ifndef LX_REMOTE_FETCH_H
-#define LX_REMOTE_FETCH_H
+#ifndef LX_REMOTE_PAGE_FETCH_H
+#define LX_REMOTE_PAGE_FETCH_H
 
 #include <pthread.h>
 

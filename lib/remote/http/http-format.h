@@ -3,8 +3,8 @@
  * @file
  * @brief Formatted texts of any length.
  */
-#ifndef LX_REMOTE_FORMAT_H
-#define LX_REMOTE_FORMAT_H
+#ifndef LX_REMOTE_HTTP_FORMAT_H
+#define LX_REMOTE_HTTP_FORMAT_H
 
 #include <loaderx/export.h>
 

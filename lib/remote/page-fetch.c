@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/fetch.h"
+#include "remote/page-fetch.h"
 
 #include <string.h>
 
