@@ -289,6 +289,15 @@ static void cancel(lx__request *request, const char *reason)
 
 #define CLOSED "the dataset was closed"
 
+/** Cancels a request that the queue still has. Releases the lock in the meantime. */
+static void give_up(lx__request_queue *queue, lx__request *request, const char *reason)
+{
+    forget(queue, request);
+    pthread_mutex_unlock(&queue->lock);
+    cancel(request, reason);
+    pthread_mutex_lock(&queue->lock);
+}
+
 /** Asks the owner of the request whether it is still needed; if not, finishes it and returns
  * false. Releases the lock in the meantime. */
 static bool begin(lx__request_queue *queue, lx__request *request)
@@ -300,10 +309,7 @@ static bool begin(lx__request_queue *queue, lx__request *request)
         return true;
     lx__pace_take_back(&queue->pace);
     lx__window_end(&queue->window, request->size, 0, 0, lx__clock_now());
-    forget(queue, request);
-    pthread_mutex_unlock(&queue->lock);
-    cancel(request, needed ? CLOSED : "the request is no longer needed");
-    pthread_mutex_lock(&queue->lock);
+    give_up(queue, request, needed ? CLOSED : "the request is no longer needed");
     return false;
 }
 
@@ -538,12 +544,8 @@ void lx__request_queue_hurry(lx__request_queue *queue, lx__request *request)
 /** Cancels the requests that no thread tries. Releases the lock in the meantime. */
 static void cancel_lists(lx__request_queue *queue)
 {
-    for (lx__request *request; (request = lx__request_lists_pop(&queue->lists)) != NULL;) {
-        forget(queue, request);
-        pthread_mutex_unlock(&queue->lock);
-        cancel(request, CLOSED);
-        pthread_mutex_lock(&queue->lock);
-    }
+    for (lx__request *request; (request = lx__request_lists_pop(&queue->lists)) != NULL;)
+        give_up(queue, request, CLOSED);
 }
 
 /** Waits until the threads have ended, but only for LAST_WAIT for those that may hang in a read. */
@@ -564,15 +566,9 @@ static void wait_for_threads(lx__request_queue *queue)
 /** Cancels the requests of the threads that have not ended. Releases the lock in the meantime. */
 static void cancel_under_way(lx__request_queue *queue)
 {
-    for (unsigned i = 0; i < queue->started; i++) {
-        lx__request *request = queue->workers[i].request;
-        if (request == NULL)
-            continue;
-        forget(queue, request);
-        pthread_mutex_unlock(&queue->lock);
-        cancel(request, CLOSED);
-        pthread_mutex_lock(&queue->lock);
-    }
+    for (unsigned i = 0; i < queue->started; i++)
+        if (queue->workers[i].request != NULL)
+            give_up(queue, queue->workers[i].request, CLOSED);
 }
 
 void lx__request_queue_close(lx__request_queue *queue)
