@@ -216,7 +216,7 @@ LX_API lx_status lx_remote_options_set_region(lx_remote_options *options, const 
  * and values that were wrong, always come from that server.
  *
  * Nodes are asked by unencrypted HTTP, also for `https://`, and receive the requests as the server
- * would: with the signature, the query or the bearer token. A node answers whoever asks it, without
+ * would: with the signature, the query or the bearer token. A node answers anybody, without asking for
  * credentials. So the network between the hosts must be one that only the job can use.
  *
  * @param options  The options.

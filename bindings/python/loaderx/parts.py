@@ -54,7 +54,7 @@ class PartWriter:
 
     In a with-block, the object writes a dataset in a local directory. At the end of the block, the
     dataset is sealed and pushed to ``<url>/part/<uuid>``. The local directory is removed in any
-    case; only kill -9 leaves it behind.
+    case, unless the process is killed.
 
     A task can fail, run again, and run twice at the same time, because each attempt writes to
     another place. A part belongs to the dataset only once it was passed to `publish`: pass the

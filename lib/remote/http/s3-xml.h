@@ -30,7 +30,8 @@ typedef struct lx__s3_xml {
     lx__span name, text;             /**< Of the element of the last event. */
 } lx__s3_xml;
 
-/** Begins a scan of @p size bytes, which must stay. @p text may be NULL if there are none. */
+/** Begins a scan of @p size bytes, which the caller keeps until it ends. @p text may be NULL if @p size
+ * is 0. */
 void lx__s3_xml_begin(lx__s3_xml *self, const char *text, size_t size);
 
 /** Passes everything up to the next event. */

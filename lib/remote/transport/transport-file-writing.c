@@ -196,7 +196,7 @@ static lx_status open_upload(lx__file_connection *connection, const char *name, 
     return status;
 }
 
-/* Each part is synced: NFS reports failures of writes to whoever closes or syncs the file first. */
+/* Each part is synced: NFS reports a failed write only once, when the file is next synced or closed. */
 static lx_status file_put_part(lx__connection *base, const char *name, const char *upload,
                                uint32_t number, uint64_t offset, const uint8_t *data, size_t size,
                                lx__uploaded_part *part, lx__answer *answer, lx_error *error)

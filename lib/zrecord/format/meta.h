@@ -92,7 +92,7 @@ bool lx__meta_requires(const lx__meta *meta, const char *name);
 
 /**
  * Says which chunks are in parts. Copies @p runs, which may be in any order. Sets the feature that
- * they require or, if there are none, removes it. No other meta may share the former runs.
+ * they require or, if there are none, removes it. Frees the former runs, which no other meta may share.
  *
  * @retval LX_ERR_CORRUPT  A path is invalid, or a chunk or a file is there twice.
  */
