@@ -88,22 +88,24 @@ lx_status lx__folder_open_file(lx__file *file, const lx__file *directory, const 
     return status;
 }
 
-lx_status lx__folder_make(const lx__file *directory, const char *path, lx_error *error)
+/** Does something with all folders of the file at @p path. */
+static lx_status visit(const lx__file *directory, const char *path, action what, lx_error *error)
 {
     lx__file folder;
     const char *name;
-    lx_status status = walk(&folder, directory, path, MAKE, &name, error);
+    lx_status status = walk(&folder, directory, path, what, &name, error);
     lx__file_close(&folder);
     return status;
 }
 
+lx_status lx__folder_make(const lx__file *directory, const char *path, lx_error *error)
+{
+    return visit(directory, path, MAKE, error);
+}
+
 lx_status lx__folder_sync(const lx__file *directory, const char *path, lx_error *error)
 {
-    lx__file folder;
-    const char *name;
-    lx_status status = walk(&folder, directory, path, SYNC, &name, error);
-    lx__file_close(&folder);
-    return status;
+    return visit(directory, path, SYNC, error);
 }
 
 void lx__folder_remove(const lx__file *directory, char *path)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/atomic-file.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -176,24 +177,6 @@ static lx_status begin_file(lx__import_state *self, lx_error *error)
     return status == LX_OK ? lock(self, error) : status;
 }
 
-/** Makes the name of the file durable. */
-static lx_status sync_parent(const lx__import_state *self, lx_error *error)
-{
-    lx__file parent = LX__FILE_CLOSED;
-    char *name = lx__strdup(self->path);
-    if (name == NULL)
-        return lx__fail_memory(error, "a path");
-    char *slash = strrchr(name, '/');
-    if (slash != NULL)
-        slash[slash == name] = '\0';
-    lx_status status = lx__directory_open(&parent, LX__CWD, slash != NULL ? name : ".", error);
-    if (status == LX_OK)
-        status = lx__file_sync(&parent, error);
-    lx__file_close(&parent);
-    lx__free(name);
-    return status;
-}
-
 lx_status lx__import_state_create(lx__import_state *self, json_t *header, uint64_t first,
                                   lx_error *error)
 {
@@ -211,7 +194,7 @@ lx_status lx__import_state_create(lx__import_state *self, json_t *header, uint64
     if (status == LX_OK)
         status = lx__file_sync_data(&self->file, error);
     if (status == LX_OK)
-        status = sync_parent(self, error);
+        status = lx__path_sync_parent(self->path, error);
     lx__free(text);
     self->first = first;
     self->header_end = self->file_size = size;

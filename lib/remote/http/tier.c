@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mix.h"
 
 /* How long a node is passed over. */
 #define PAUSE_NS ((uint64_t)30 * 1000000000)
@@ -72,18 +73,10 @@ static uint64_t hash(uint64_t state, const char *text)
     return state;
 }
 
-/** Makes each bit depend on all others: the last step of splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t number)
-{
-    number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
-    number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
-    return number ^ (number >> 31);
-}
-
 uint64_t lx__tier_get_key(const char *base, const char *name, uint64_t offset)
 {
     uint64_t file = hash(hash(hash(HASH_BEGIN, base), "/"), name);
-    return mix(file) ^ mix(offset / LX__TIER_SEGMENT + 1);
+    return lx__mix(file) ^ lx__mix(offset / LX__TIER_SEGMENT + 1);
 }
 
 /* ---- the tier */
@@ -100,7 +93,7 @@ static void add(lx__tier *tier, char *target)
 {
     lx__tier_node *node = &tier->nodes[tier->count++];
     node->target = target;
-    node->hash = mix(hash(HASH_BEGIN, target));
+    node->hash = lx__mix(hash(HASH_BEGIN, target));
     atomic_init(&node->again, 0);
 }
 
@@ -149,7 +142,7 @@ lx__tier_node *lx__tier_choose(lx__tier *tier, uint64_t key, const lx__tier_node
         uint64_t most = 0, again = 0;
         for (size_t i = 0; i < tier->count; i++) {
             lx__tier_node *node = &tier->nodes[i];
-            uint64_t weight = mix(node->hash ^ key), when = atomic_load(&node->again);
+            uint64_t weight = lx__mix(node->hash ^ key), when = atomic_load(&node->again);
             if (node == except || when > now || (best != NULL && weight <= most))
                 continue;
             best = node;

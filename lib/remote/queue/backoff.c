@@ -5,17 +5,15 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/mix.h"
 
 #define SECOND ((uint64_t)1000000000)
 #define FIRST_PAUSE (SECOND / 10)
 
-/** Returns a random number of at most @p most: splitmix64 (Steele, Lea, Flood 2014). */
+/** Returns a random number of at most @p most: SplitMix64 (see base/mix.h). */
 static uint64_t get_random(uint64_t *random, uint64_t most)
 {
-    uint64_t number = *random += 0x9e3779b97f4a7c15;
-    number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
-    number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
-    return (number ^ (number >> 31)) % (most + 1);
+    return lx__mix(*random += 0x9e3779b97f4a7c15) % (most + 1);
 }
 
 uint64_t lx__backoff_get_pause(uint64_t *random, unsigned attempts)

@@ -7,29 +7,15 @@
 #include "base/alloc.h"
 #include "base/atomic-file.h"
 #include "base/error.h"
+#include "base/folder.h"
 
-/** Copies the component of a path at @p path; returns the rest, or NULL if the component is not the
- * name of an entry. */
-static const char *split(const char *path, char *component, size_t size)
-{
-    size_t length = strcspn(path, "/");
-    if (length == 0 || length >= size)
-        return NULL;
-    memcpy(component, path, length);
-    component[length] = '\0';
-    if (strcmp(component, ".") == 0 || strcmp(component, "..") == 0)
-        return NULL;
-    return path + length;
-}
-
-/** Makes the folder @p name in @p parent, durably, unless it exists. */
-static lx_status make_in(const lx__file *parent, const char *name, lx_error *error)
+/** Makes a folder, durably, unless it exists. */
+static lx_status make_one(const char *path, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    lx_status status = lx__directory_make(parent, name, &failure);
+    lx_status status = lx__directory_make(LX__CWD, path, &failure);
     if (status == LX_OK)
-        status = parent == LX__CWD ? lx__path_sync_parent(name, &failure)
-                                   : lx__file_sync(parent, &failure);
+        status = lx__path_sync_parent(path, &failure);
     if (status == LX_ERR_EXISTS)
         return LX_OK;
     if (status != LX_OK)
@@ -41,28 +27,13 @@ static lx_status make_in(const lx__file *parent, const char *name, lx_error *err
 static lx_status make_path(char *path, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    lx_status status = make_in(LX__CWD, path, &failure);
+    lx_status status = make_one(path, &failure);
     char *slash = strrchr(path, '/');
     if (status == LX_ERR_NOT_FOUND && slash != NULL && slash != path) {
         *slash = '\0';
         status = make_path(path, error);
         *slash = '/';
-        return status == LX_OK ? make_in(LX__CWD, path, error) : status;
-    }
-    if (status != LX_OK)
-        lx__error_propagate(error, &failure);
-    return status;
-}
-
-/** Opens a folder. A link in the path of the transport's folder is followed; others are not. */
-static lx_status enter(const lx__file *parent, char *name, bool make, lx__file *folder,
-                       lx_error *error)
-{
-    lx_error failure = LX_ERROR_INIT;
-    lx_status status = lx__directory_open(folder, parent, name, &failure);
-    if (status == LX_ERR_NOT_FOUND && make) {
-        status = parent == LX__CWD ? make_path(name, error) : make_in(parent, name, error);
-        return status == LX_OK ? lx__directory_open(folder, parent, name, error) : status;
+        return status == LX_OK ? make_one(path, error) : status;
     }
     if (status != LX_OK)
         lx__error_propagate(error, &failure);
@@ -71,40 +42,52 @@ static lx_status enter(const lx__file *parent, char *name, bool make, lx__file *
 
 lx_status lx__file_connection_open_root(lx__file_connection *self, bool make, lx_error *error)
 {
+    lx_error failure = LX_ERROR_INIT;
     if (self->directory.fd != -1)
         return LX_OK;
     char *path = lx__strdup(self->base.transport->url);
     if (path == NULL)
         return lx__fail_memory(error, "a path");
-    lx_status status = enter(LX__CWD, path, make, &self->directory, error);
+    lx_status status = lx__directory_open(&self->directory, LX__CWD, path, &failure);
+    if (status == LX_ERR_NOT_FOUND && make) {
+        status = make_path(path, error);
+        if (status == LX_OK)
+            status = lx__directory_open(&self->directory, LX__CWD, path, error);
+    } else if (status != LX_OK) {
+        lx__error_propagate(error, &failure);
+    }
     lx__free(path);
     return status;
+}
+
+/** Makes the folders of a file, durably. */
+static lx_status make_folders(const lx__file *directory, const char *path, lx_error *error)
+{
+    lx_status status = lx__folder_make(directory, path, error);
+    if (status == LX_OK)
+        status = lx__folder_sync(directory, path, error);
+    return status == LX_OK ? lx__file_sync(directory, error) : status;
 }
 
 lx_status lx__file_place_open(lx__file_connection *connection, const char *path, bool make,
                               lx__file_place *place, lx_error *error)
 {
-    char component[256];
-    lx__file next;
-    *place = (lx__file_place){.parent = &connection->directory, .folder = LX__FILE_CLOSED};
+    const lx__file *directory = &connection->directory;
+    lx_error failure = LX_ERROR_INIT;
+    *place = (lx__file_place){.parent = directory, .folder = LX__FILE_CLOSED};
     lx_status status = lx__file_connection_open_root(connection, make, error);
-    for (const char *rest = path; status == LX_OK; rest++) {
-        place->name = rest;
-        rest = split(rest, component, sizeof component);
-        if (rest == NULL)
-            status = lx_fail(error, LX_ERR_ARGUMENT, "'%s' is not the path of a file of a dataset",
-                             path);
-        else if (*rest == '\0')
-            return LX_OK;
-        else
-            status = enter(place->parent, component, make, &next, error);
-        if (status == LX_OK) {
-            lx__file_close(&place->folder);
-            place->folder = next;
-            place->parent = &place->folder;
-        }
+    if (status != LX_OK)
+        return status;
+    status = lx__folder_open(&place->folder, directory, path, &place->name, &failure);
+    if (status == LX_ERR_NOT_FOUND && make) {
+        status = make_folders(directory, path, error);
+        if (status == LX_OK)
+            status = lx__folder_open(&place->folder, directory, path, &place->name, error);
+    } else if (status != LX_OK) {
+        lx__error_propagate(error, &failure);
     }
-    lx__file_place_close(place);
+    if (lx__file_is_open(&place->folder))
+        place->parent = &place->folder;
     return status;
 }
 

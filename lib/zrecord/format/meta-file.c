@@ -490,6 +490,25 @@ static char *stamped_text(const lx__meta *meta)
     return text;
 }
 
+lx_status lx__meta_load_new(lx__meta *meta, const lx__file *directory, bool *found, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx__file file;
+    *meta = (lx__meta){0};
+    lx_status status = lx__file_open(&file, directory, LX__META_NEW_NAME, O_RDONLY, &why);
+    if (status == LX_OK) {
+        status = lx__meta_read(meta, &file, LX__META_CHECK, &why);
+        lx__file_close(&file);
+    }
+    *found = status == LX_OK;
+    if (!*found)
+        lx__meta_free(meta);
+    if (status != LX_ERR_IO && status != LX_ERR_NOMEM)
+        return LX_OK; /* something else is there, or nothing */
+    lx__error_propagate(error, &why);
+    return status;
+}
+
 lx_status lx__meta_write_new(const lx__meta *meta, const lx__file *directory, lx_error *error)
 {
     lx__file file;

@@ -32,6 +32,11 @@ lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_checksum 
  * @retval LX_ERR_NOT_FOUND  There is no meta.json in @p directory. */
 LX_API lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error);
 
+/** Reads meta.json.new, which marks what was interrupted. If there is none, or none that is valid,
+ * sets @p found to false and zeroes @p meta. Fails only if it cannot be read. */
+lx_status lx__meta_load_new(lx__meta *meta, const lx__file *directory, bool *found,
+                            lx_error *error);
+
 /** Writes meta.json.new and makes it durable, except for its entry in the directory. To be renamed
  * to meta.json later. */
 lx_status lx__meta_write_new(const lx__meta *meta, const lx__file *directory, lx_error *error);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/mix.h"
 
 /** Two hashes of 64 bits. They only have to tell inputs apart that are random themselves, as the
  * UUIDs of the parts are. */
@@ -12,19 +13,10 @@ typedef struct hash {
     uint64_t words[2];
 } hash;
 
-/** The mixing function of SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number
- * Generators", 2014). */
-static uint64_t mix(uint64_t word)
-{
-    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
-    word = (word ^ word >> 27) * 0x94d049bb133111ebu;
-    return word ^ word >> 31;
-}
-
 static void add_word(hash *to, uint64_t word)
 {
-    to->words[0] = mix(to->words[0] ^ word) + 0x9e3779b97f4a7c15u;
-    to->words[1] = mix(to->words[1] + word) ^ 0xd1b54a32d192ed03u;
+    to->words[0] = lx__mix(to->words[0] ^ word) + 0x9e3779b97f4a7c15u;
+    to->words[1] = lx__mix(to->words[1] + word) ^ 0xd1b54a32d192ed03u;
 }
 
 static void add_text(hash *to, const char *text)

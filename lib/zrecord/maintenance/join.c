@@ -124,22 +124,6 @@ static lx_status write_files(lx__join *self, lx_error *error)
     return status;
 }
 
-/** Makes it a dataset, once all other files are durable. */
-static lx_status install(const lx__join *self, lx_error *error)
-{
-    lx_status status = lx__file_sync(&self->directory, error);
-    if (status == LX_OK)
-        status = lx__sync_parent(&self->directory, error);
-    if (status == LX_OK)
-        status = lx__file_rename(&self->directory, LX__META_NEW_NAME, LX__META_NAME, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__file_sync(&self->directory, error);
-    if (status != LX_OK) /* the next call tries again */
-        (void)lx__file_rename(&self->directory, LX__META_NAME, LX__META_NEW_NAME, NULL);
-    return status;
-}
-
 /* ---- the whole call */
 
 static void end(lx__join *self)
@@ -163,7 +147,7 @@ static lx_status join(lx__join *self, const char *path, const char *const *paths
     if (status == LX_OK)
         status = write_files(self, error);
     if (status == LX_OK)
-        status = install(self, error);
+        status = lx__create_finish(&self->directory, error);
     lx__writer_unlock(&lock);
     return status;
 }

@@ -128,26 +128,18 @@ static lx_status pull_file(void *user, const lx__snapshot_file *file, lx_error *
 /** Finds out whether the directory contains an incomplete copy of the snapshot. */
 static lx_status look(const pull *self, bool *incomplete, lx_error *error)
 {
-    lx_error why = LX_ERROR_INIT;
-    lx__meta meta = {0};
-    lx__file file;
+    lx__meta meta;
     bool complete;
     *incomplete = false;
     lx_status status = lx__file_is_regular(&self->directory, LX__META_NAME, &complete, error);
     if (status != LX_OK || complete)
         return status;
-    status = lx__file_open(&file, &self->directory, LX__META_NEW_NAME, O_RDONLY, &why);
-    if (status == LX_OK) {
-        status = lx__meta_read(&meta, &file, LX__META_CHECK, &why);
-        *incomplete = status == LX_OK &&
-                      json_equal(meta.document, self->snapshot->store->meta.document);
-        lx__meta_free(&meta);
-        lx__file_close(&file);
-    }
-    if (status != LX_ERR_IO && status != LX_ERR_NOMEM)
-        return LX_OK; /* something else is there, or nothing */
-    lx__error_propagate(error, &why);
-    return status;
+    status = lx__meta_load_new(&meta, &self->directory, incomplete, error);
+    if (status != LX_OK || !*incomplete)
+        return status;
+    *incomplete = json_equal(meta.document, self->snapshot->store->meta.document);
+    lx__meta_free(&meta);
+    return LX_OK;
 }
 
 /** Opens the directory of an incomplete copy. Returns #LX_END if it is not one. */
@@ -193,18 +185,7 @@ static lx_status install(pull *self, lx_error *error)
 {
     lx_status status = lx__snapshot_each_folder(self->snapshot, lx__snapshot_sync_folder,
                                                 &self->directory, error);
-    if (status == LX_OK)
-        status = lx__file_sync(&self->directory, error);
-    if (status == LX_OK)
-        status = lx__sync_parent(&self->directory, error);
-    if (status == LX_OK)
-        status = lx__file_rename(&self->directory, LX__META_NEW_NAME, LX__META_NAME, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__file_sync(&self->directory, error);
-    if (status != LX_OK) /* the next call tries again */
-        (void)lx__file_rename(&self->directory, LX__META_NAME, LX__META_NEW_NAME, NULL);
-    return status;
+    return status == LX_OK ? lx__create_finish(&self->directory, error) : status;
 }
 
 static lx_status copy(pull *self, const char *path, lx_error *error)

@@ -227,26 +227,17 @@ static lx_status check_file(void *user, const char *name, lx_error *error)
  * the join was writing meta.json.new, there is no LOG, without which tables have no records. */
 static lx_status look_for_join(clearing *self, lx_error *error)
 {
-    lx_error why = LX_ERROR_INIT;
-    lx__meta meta = {0};
-    lx__file file;
-    bool log;
+    lx__meta meta;
+    bool log, found;
     lx_status status = lx__file_is_regular(self->directory, LX__WAL_NAME, &log, error);
+    if (status == LX_OK)
+        status = lx__meta_load_new(&meta, self->directory, &found, error);
     if (status != LX_OK)
         return status;
-    status = lx__file_open(&file, self->directory, LX__META_NEW_NAME, O_RDONLY, &why);
-    if (status == LX_OK) {
-        status = lx__meta_read(&meta, &file, LX__META_CHECK, &why);
-        self->joined = status == LX_OK
-                           ? meta.sealed
-                           : !log && begins_with(self->directory, LX__META_NEW_NAME, "{");
-        lx__meta_free(&meta);
-        lx__file_close(&file);
-    }
-    if (status != LX_ERR_IO && status != LX_ERR_NOMEM)
-        return LX_OK; /* something else is there, or nothing */
-    lx__error_propagate(error, &why);
-    return status;
+    self->joined = found ? meta.sealed
+                         : !log && begins_with(self->directory, LX__META_NEW_NAME, "{");
+    lx__meta_free(&meta);
+    return LX_OK;
 }
 
 /** Checks that the directory contains only parts and files of an interrupted creation. If
@@ -357,6 +348,21 @@ lx_status lx__sync_parent(const lx__file *directory, lx_error *error)
         return status;
     status = lx__file_sync(&parent, error);
     lx__file_close(&parent);
+    return status;
+}
+
+lx_status lx__create_finish(const lx__file *directory, lx_error *error)
+{
+    lx_status status = lx__file_sync(directory, error);
+    if (status == LX_OK)
+        status = lx__sync_parent(directory, error);
+    if (status == LX_OK)
+        status = lx__file_rename(directory, LX__META_NEW_NAME, LX__META_NAME, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_sync(directory, error);
+    if (status != LX_OK) /* the next call tries again */
+        (void)lx__file_rename(directory, LX__META_NAME, LX__META_NEW_NAME, NULL);
     return status;
 }
 

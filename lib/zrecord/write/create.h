@@ -48,6 +48,10 @@ lx_status lx__create_joined_directory(const char *path, const char *const *parts
 /** Makes a directory's entry in its parent directory durable. */
 lx_status lx__sync_parent(const lx__file *directory, lx_error *error);
 
+/** Makes a directory a dataset: renames its meta.json.new to meta.json, once all names are durable.
+ * All other files must be. If this fails, there is still only meta.json.new. */
+lx_status lx__create_finish(const lx__file *directory, lx_error *error);
+
 /** Creates the WAL of the generation in @p meta, with a snapshot frame of @p state, which must not
  * be in a log yet and must have no updates. Makes everything durable except the directory entry. */
 lx_status lx__create_log(const lx__file *directory, const lx__meta *meta, const lx__state *state,
