@@ -66,6 +66,8 @@ static bool prepare(lx__fetch *fetch)
 static bool begin(lx__request *request)
 {
     lx__fetch *fetch = fetch_of(request);
+    lx__remote_file_use(fetch->file);
+    fetch->begun = true;
     fetch->skipped = !prepare(fetch);
     return !fetch->skipped;
 }
@@ -132,6 +134,8 @@ static void finish(lx__request *request, lx_status status, const uint8_t *data,
     else if (fetch->reserved != 0)
         lx__cache_unreserve(place->cache, fetch->reserved);
     unclaim(fetch);
+    if (fetch->begun)
+        lx__remote_file_leave(fetch->file);
     for (lx__waiter *waiter = end(fetch), *next; waiter != NULL; waiter = next) {
         next = waiter->next; /* a waiter that is done may be gone */
         if (fetched && status == LX_OK)

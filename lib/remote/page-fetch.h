@@ -33,6 +33,7 @@ typedef struct lx__fetch {
     struct lx__fetch *before, *next;
     struct lx__remote_file *file;
     lx__pages pages;
+    bool begun;        /**< It uses the file. */
     uint64_t reserved; /**< Number of bytes that are reserved in the cache. */
     bool claimed;      /**< The pages are claimed in the cache file. */
     bool impatient;    /**< Fetch the pages even if another process claims to be doing so. */

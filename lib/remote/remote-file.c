@@ -70,8 +70,7 @@ lx_status lx__remote_file_new(lx__place *place, const char *name, lx__remote_fil
 
 void lx__remote_file_free(lx__remote_file *file)
 {
-    if (atomic_load(&file->cached) != NULL)
-        lx__cache_file_close(atomic_load(&file->cached));
+    lx__cache_file_close(atomic_load(&file->cached));
     if (atomic_load(&file->memory) != NULL)
         lx__pages_free(atomic_load(&file->memory), memory_size(file));
     lx__free((void *)atomic_load(&file->kept));
@@ -80,16 +79,6 @@ void lx__remote_file_free(lx__remote_file *file)
     lx__free(file->name);
     lx__free(file->path);
     lx__free(file);
-}
-
-void lx__remote_file_take_over(lx__remote_file *file)
-{
-    file->fetches = NULL; /* leaked: the parent's threads were using them */
-    pthread_rwlock_init(&file->lock, NULL);
-    if (file->wanted != NULL)
-        memset(file->wanted, 0, words_of(atomic_load(&file->size)) * sizeof *file->wanted);
-    if (atomic_load(&file->cached) != NULL)
-        lx__cache_file_take_over(atomic_load(&file->cached));
 }
 
 /* ---- the cache */
@@ -118,7 +107,7 @@ static void name_chunk(const lx__remote_file *file, char name[LX__CHUNK_PATH_SIZ
         *slash = '~';
 }
 
-/** Opens the cache file of a file of known length. */
+/** Opens the cache file of a file of known length. The caller holds the mutex. */
 static void open_cached(lx__remote_file *file)
 {
     lx__place *place = file->place;
@@ -135,6 +124,33 @@ static void open_cached(lx__remote_file *file)
         atomic_store(&file->cached, cached);
     else
         lx__remote_file_report_cache(file, &why);
+}
+
+void lx__remote_file_use(lx__remote_file *file)
+{
+    pthread_mutex_lock(&file->place->mutex);
+    file->users++;
+    if (file->is_cached && atomic_load(&file->cached) == NULL)
+        open_cached(file);
+    pthread_mutex_unlock(&file->place->mutex);
+}
+
+void lx__remote_file_leave(lx__remote_file *file)
+{
+    pthread_mutex_lock(&file->place->mutex);
+    if (--file->users == 0)
+        lx__cache_file_close(atomic_exchange(&file->cached, NULL));
+    pthread_mutex_unlock(&file->place->mutex);
+}
+
+void lx__remote_file_take_over(lx__remote_file *file)
+{
+    file->fetches = NULL; /* leaked: the parent's threads were using them */
+    pthread_rwlock_init(&file->lock, NULL);
+    if (file->wanted != NULL)
+        memset(file->wanted, 0, words_of(atomic_load(&file->size)) * sizeof *file->wanted);
+    if (atomic_load(&file->cached) != NULL)
+        lx__cache_file_take_over(atomic_load(&file->cached));
 }
 
 /* ---- lengths */
@@ -180,6 +196,7 @@ void lx__remote_file_set_size(lx__remote_file *file, uint64_t size, bool exact)
 {
     file->exact = exact;
     atomic_store(&file->size, size);
+    file->is_cached = true;
     open_cached(file);
 }
 

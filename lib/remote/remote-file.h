@@ -22,9 +22,11 @@ typedef struct lx__remote_file {
     uint32_t number; /**< In the ring. */
     bool is_chunk;
 
-    atomic_bool doubtful;             /**< Bytes of it were wrong: a tier may have damaged them. */
-    _Atomic uint64_t size;            /**< LX_NONE: unknown. */
-    _Atomic(lx__cache_file *) cached; /**< NULL: the cache does not keep this file. */
+    atomic_bool doubtful;  /**< Bytes of it were wrong: a tier may have damaged them. */
+    _Atomic uint64_t size; /**< LX_NONE: unknown. */
+    /** The file in the cache; NULL: the cache does not keep this file, or the file is idle. It is
+     * not closed while there are users. */
+    _Atomic(lx__cache_file *) cached;
     /** @name Pages in memory; NULL in a file that has none */
     /** @{ */
     _Atomic(uint8_t *) memory;
@@ -35,6 +37,8 @@ typedef struct lx__remote_file {
     /** @name Guarded by the mutex of the place */
     /** @{ */
     bool exact;       /**< @ref size is what meta.json or LOG tells, and must be right. */
+    bool is_cached;   /**< The cache may keep it. */
+    uint32_t users;   /**< Readers that have it open, and fetches that have begun. */
     uint64_t *wanted; /**< A bit for each page that a fetch wants. */
     lx__fetch *fetches;
     /** @} */
@@ -43,6 +47,14 @@ typedef struct lx__remote_file {
 lx_status lx__remote_file_new(lx__place *place, const char *name, lx__remote_file **file,
                               lx_error *error);
 void lx__remote_file_free(lx__remote_file *file);
+
+/** @name Users
+ * The cache's file is open only while there are some: a dataset may have more files than a process
+ * may have descriptors. After fork(), the parent's fetches stay users: a few files stay open. */
+/** @{ */
+void lx__remote_file_use(lx__remote_file *file);
+void lx__remote_file_leave(lx__remote_file *file);
+/** @} */
 
 /** @name Lengths */
 /** @{ */

@@ -59,8 +59,12 @@ static lx_status open_file(lx__provider *directory, const char *name, lx__provid
 
 static void close_provider(lx__provider *base)
 {
-    lx__place_unref(self_of(base)->place);
-    lx__free(base);
+    provider *self = self_of(base);
+    lx__place_check_process(self->place);
+    if (self->file != NULL)
+        lx__remote_file_leave(self->file);
+    lx__place_unref(self->place);
+    lx__free(self);
 }
 
 static lx_status get_size(lx__provider *base, uint64_t *size, lx_error *error)
@@ -125,6 +129,8 @@ static lx_status new_provider(lx__place *place, lx__remote_file *file, bool is_c
     self->place = lx__place_ref(place);
     self->file = file;
     self->is_chunks = is_chunks;
+    if (file != NULL)
+        lx__remote_file_use(file);
     *made = &self->base;
     return LX_OK;
 }

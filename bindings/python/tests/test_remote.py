@@ -179,6 +179,24 @@ def test_a_small_limit_passes_through_memory(path, url, tmp_path):
     assert size_of(tmp_path / 'cache') <= whole
 
 
+def test_a_cache_of_many_files_needs_few_descriptors(tmp_path):
+    path, cache, chunks = tmp_path / 'many', tmp_path / 'cache', 500
+    with lx.create(path, {'x': lx.Field('int64', (512,))}, chunk_records=1) as writer:
+        writer.extend(x=np.arange(chunks * 512).reshape(chunks, 512))
+        writer.seal()
+    for requests in ('> 0', '== 0'):
+        run_script(f'''
+            import resource, numpy as np, loaderx as lx
+            resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+            ds = lx.open({f'file://{path}'!r}, cache={str(cache)!r})
+            opened = ds.remote_stats()['bytes']
+            loader = lx.Loader(ds, batch_size=10, order=lx.Shuffle(seed=1), epochs=2)
+            assert sum(int(batch['x'].sum()) for batch in loader) == 2 * sum(range({chunks} * 512))
+            assert ds.remote_stats()['bytes'] - opened {requests}
+        ''')
+    assert len(list(cache.glob('*/chunk/*'))) == chunks
+
+
 def test_a_limit_below_the_tables_is_an_error(url, tmp_path):
     with pytest.raises(ValueError, match=r'[0-9].*[0-9]'):
         lx.open(url, cache=tmp_path / 'cache', limit=4096)

@@ -91,6 +91,7 @@ static lx__remote_file *open_file(lx__place *place, const char *name, uint64_t s
     lx_error error = LX_ERROR_INIT;
     lx__remote_file *file;
     unit_ok(lx__place_find_file(place, name, &file, &error));
+    lx__remote_file_use(file);
     if (size != LX_NONE)
         unit_ok(lx__remote_file_expect_size(file, size, true, &error));
     return file;
@@ -321,6 +322,28 @@ START_TEST(does_without_a_cache_whose_disk_fails)
 }
 END_TEST
 
+START_TEST(idle_files_are_closed)
+{
+    char *scratch = enter();
+    struct server server = {.total = 3 * PAGE, .got = SIZE_MAX};
+    lx__place *place = open_place(&server, CHUNK, LX_NONE);
+    lx__remote_file *file = open_file(place, CHUNK, server.total);
+    for (int i = 0; i < 3; i++) {
+        lx__remote_file_use(file);
+        lx__remote_file_leave(file);
+        read_range(file, 3 * PAGE, 0, server.total, LX_OK);
+        ck_assert_ptr_nonnull(atomic_load(&file->cached));
+        lx__remote_file_leave(file);
+        while (atomic_load(&file->cached) != NULL)
+            usleep(100); /* the thread that fetched has yet to end the fetch */
+        lx__remote_file_use(file);
+    }
+    ck_assert_uint_eq(queue_counts(place->queue).requests, 1);
+    lx__place_unref(place);
+    leave(scratch);
+}
+END_TEST
+
 /* ---- waiting */
 
 static void *read_interruptibly(void *argument)
@@ -408,5 +431,5 @@ END_TEST
 UNIT_MAIN("remote/remote-file", threads_read_the_right_bytes, learns_the_length,
           wrong_lengths_are_damage, answers_that_are_cut_short_are_not_damage,
           huge_lengths_are_an_error, missing_files_are_damage, failures_return_what_they_reserved,
-          does_without_a_cache_whose_disk_fails, readers_that_leave_do_not_disturb_others,
+          does_without_a_cache_whose_disk_fails, idle_files_are_closed, readers_that_leave_do_not_disturb_others,
           children_do_not_wait_for_locks_of_the_parent)
