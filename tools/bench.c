@@ -301,8 +301,8 @@ static lx_status run(int argc, char **argv, lx_error *error)
         status = command_need_directory(b.path, error);
     if (status == LX_OK && elsewhere_is(b.path))
         status = lx_fail(error, LX_ERR_ARGUMENT,
-                         "this command measures disks of this machine, but the dataset is "
-                         "remote: copy it here with 'loaderx pull'");
+                         "this command measures this machine, but the dataset is remote: 'loaderx "
+                         "warm' tells how fast it is fetched, 'loaderx pull' copies it here");
     if (status == LX_OK)
         status = prepare(&b, error);
     if (status == LX_OK)

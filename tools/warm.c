@@ -41,6 +41,7 @@ typedef struct request {
     size_t field_count;
     uint64_t rank, world, epoch;
     bool quiet, json;
+    progress bar;
 } request;
 
 static lx_status add_field(request *r, const char *name, lx_error *error)
@@ -131,23 +132,22 @@ static lx_status open_loader(const request *r, lx_dataset *dataset, lx_order *or
 }
 
 /** Reads the epoch; returns the number of records. */
-static lx_status read_epoch(const request *r, lx_loader *loader, uint64_t length, uint64_t *records,
+static lx_status read_epoch(request *r, lx_loader *loader, uint64_t length, uint64_t *records,
                             lx_error *error)
 {
     uint64_t total = length / r->world;
-    progress bar = {0};
     lx_batch *batch;
     if (r->epoch > UINT64_MAX / (length != 0 ? length : 1))
         return lx_fail(error, LX_ERR_ARGUMENT, "--epoch %" PRIu64 " is too large", r->epoch);
     lx_status status = lx_loader_seek(loader, r->epoch * length, error);
-    progress_begin(&bar, "warm", r->quiet);
+    progress_begin(&r->bar, "warm", r->quiet);
     while (status == LX_OK && (status = lx_loader_next(loader, &batch, error)) == LX_OK) {
         *records += lx_batch_get_real_count(batch);
         lx_batch_unref(batch);
-        progress_update(&bar, *records < total ? *records : total, total, 0);
+        progress_update(&r->bar, *records < total ? *records : total, total, 0);
         status = interrupt_check(error);
     }
-    progress_clear(&bar);
+    progress_clear(&r->bar);
     return status == LX_END ? LX_OK : status;
 }
 
@@ -157,16 +157,18 @@ static lx_status print(const request *r, uint64_t records, const lx_remote_stats
                        lx_error *error)
 {
     char fetched[REPORT_SIZE_TEXT], stored[REPORT_SIZE_TEXT];
+    double seconds = progress_seconds(&r->bar);
     if (r->json)
-        return report_print(json_pack("{s:o, s:o, s:o, s:o, s:o}", "url", report_text(r->url),
+        return report_print(json_pack("{s:o, s:o, s:o, s:o, s:o, s:f}", "url", report_text(r->url),
                                       "records", report_number(records), "bytes",
                                       report_number(stats->bytes), "stored_bytes",
                                       report_number(stats->stored_bytes), "requests",
-                                      report_number(stats->requests)),
+                                      report_number(stats->requests), "seconds", seconds),
                             error);
     if (!r->quiet)
-        printf("%s: %" PRIu64 " records; fetched %s in %" PRIu64 " requests, and stored %s\n",
-               r->url, records, report_size(stats->bytes, fetched), stats->requests,
+        printf("%s: %" PRIu64 " records; fetched %s in %" PRIu64 " requests and %.1f s, and stored "
+               "%s\n",
+               r->url, records, report_size(stats->bytes, fetched), stats->requests, seconds,
                report_size(stats->stored_bytes, stored));
     return LX_OK;
 }
