@@ -4,11 +4,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/alloc.h"
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "remote/remote-file.h"
+
+/* Idle files keep at most one of so many of the descriptors that a process may have. */
+#define IDLE_SHARE 4
+
+static size_t find_idle_max(void)
+{
+    struct rlimit most;
+    return getrlimit(RLIMIT_NOFILE, &most) == 0 ? (size_t)most.rlim_cur / IDLE_SHARE : 0;
+}
 
 lx_status lx__place_new(lx__transport *transport, const lx__request_limits *limits,
                         uint64_t memory_bytes, lx__place **place, lx_error *error)
@@ -22,6 +32,8 @@ lx_status lx__place_new(lx__transport *transport, const lx__request_limits *limi
         made->url = lx__strdup(transport->url);
         pthread_mutex_init(&made->mutex, NULL);
         lx__process_record(&made->process);
+        lx__list_init(&made->idle);
+        made->idle_max = find_idle_max();
     }
     if (made == NULL || made->url == NULL) {
         transport->class->close(transport);
@@ -78,6 +90,8 @@ void lx__place_check_process(lx__place *place)
     lx__page_ring_take_over(place->ring);
     if (place->cache != NULL)
         lx__cache_take_over(place->cache);
+    lx__list_init(&place->idle);
+    place->idle_count = 0;
     for (size_t i = 0; i < LX__PLACE_LISTS; i++)
         for (lx__remote_file *file = place->files[i]; file != NULL; file = file->next)
             lx__remote_file_take_over(file);

@@ -17,6 +17,7 @@
 #include <loaderx/remote.h>
 
 #include "base/process.h"
+#include "executor/list.h"
 #include "remote/cache/cache.h"
 #include "remote/cache/page-ring.h"
 #include "remote/queue/request-queue.h"
@@ -47,6 +48,9 @@ typedef struct lx__place {
      * thousands of chunks. They stay until the place is freed. */
     struct lx__remote_file *files[LX__PLACE_LISTS];
     uint32_t file_count;
+    lx__link idle; /**< Files that nothing uses, but whose files in the cache are open. The first
+                        has been idle for the longest time. */
+    size_t idle_count, idle_max;
 } lx__place;
 
 /**

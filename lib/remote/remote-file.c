@@ -126,21 +126,42 @@ static void open_cached(lx__remote_file *file)
         lx__remote_file_report_cache(file, &why);
 }
 
+static void remove_idle(lx__remote_file *file)
+{
+    lx__list_remove(&file->idle);
+    file->place->idle_count--;
+}
+
 void lx__remote_file_use(lx__remote_file *file)
 {
     pthread_mutex_lock(&file->place->mutex);
-    file->users++;
-    if (file->is_cached && atomic_load(&file->cached) == NULL)
+    bool is_open = atomic_load(&file->cached) != NULL;
+    if (file->users++ == 0 && is_open)
+        remove_idle(file);
+    if (file->is_cached && !is_open)
         open_cached(file);
     pthread_mutex_unlock(&file->place->mutex);
 }
 
+static void close_cached(lx__remote_file *file)
+{
+    lx__cache_file_close(atomic_exchange(&file->cached, NULL));
+}
+
 void lx__remote_file_leave(lx__remote_file *file)
 {
-    pthread_mutex_lock(&file->place->mutex);
-    if (--file->users == 0)
-        lx__cache_file_close(atomic_exchange(&file->cached, NULL));
-    pthread_mutex_unlock(&file->place->mutex);
+    lx__place *place = file->place;
+    pthread_mutex_lock(&place->mutex);
+    if (--file->users == 0 && atomic_load(&file->cached) != NULL) {
+        lx__list_insert(&place->idle, &file->idle);
+        place->idle_count++;
+    }
+    if (place->idle_count > place->idle_max) {
+        lx__remote_file *oldest = LX__CONTAINER_OF(place->idle.next, lx__remote_file, idle);
+        remove_idle(oldest);
+        close_cached(oldest);
+    }
+    pthread_mutex_unlock(&place->mutex);
 }
 
 void lx__remote_file_take_over(lx__remote_file *file)
@@ -149,7 +170,9 @@ void lx__remote_file_take_over(lx__remote_file *file)
     pthread_rwlock_init(&file->lock, NULL);
     if (file->wanted != NULL)
         memset(file->wanted, 0, words_of(atomic_load(&file->size)) * sizeof *file->wanted);
-    if (atomic_load(&file->cached) != NULL)
+    if (file->users == 0)
+        close_cached(file);
+    else if (atomic_load(&file->cached) != NULL)
         lx__cache_file_take_over(atomic_load(&file->cached));
 }
 

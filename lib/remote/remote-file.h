@@ -24,8 +24,7 @@ typedef struct lx__remote_file {
 
     atomic_bool doubtful;  /**< Bytes of it were wrong: a tier may have damaged them. */
     _Atomic uint64_t size; /**< LX_NONE: unknown. */
-    /** The file in the cache; NULL: the cache does not keep this file, or the file is idle. It is
-     * not closed while there are users. */
+    /** The file in the cache; NULL: the cache does not keep this file, or nothing uses it. */
     _Atomic(lx__cache_file *) cached;
     /** @name Pages in memory; NULL in a file that has none */
     /** @{ */
@@ -39,6 +38,8 @@ typedef struct lx__remote_file {
     bool exact;       /**< @ref size is what meta.json or LOG tells, and must be right. */
     bool is_cached;   /**< The cache may keep it. */
     uint32_t users;   /**< Readers that have it open, and fetches that have begun. */
+    lx__link idle;    /**< In the list of the place, if there are no users and @ref cached is not
+                           NULL. */
     uint64_t *wanted; /**< A bit for each page that a fetch wants. */
     lx__fetch *fetches;
     /** @} */
@@ -49,7 +50,7 @@ lx_status lx__remote_file_new(lx__place *place, const char *name, lx__remote_fil
 void lx__remote_file_free(lx__remote_file *file);
 
 /** @name Users
- * The cache's file is open only while there are some: a dataset may have more files than a process
+ * Without users, the file in the cache may be closed: a dataset may have more files than a process
  * may have descriptors. After fork(), the parent's fetches stay users: a few files stay open. */
 /** @{ */
 void lx__remote_file_use(lx__remote_file *file);

@@ -187,7 +187,7 @@ def test_a_cache_of_many_files_needs_few_descriptors(tmp_path):
     for requests in ('> 0', '== 0'):
         run_script(f'''
             import resource, numpy as np, loaderx as lx
-            resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (400, 400))
             ds = lx.open({f'file://{path}'!r}, cache={str(cache)!r})
             opened = ds.remote_stats()['bytes']
             loader = lx.Loader(ds, batch_size=10, order=lx.Shuffle(seed=1), epochs=2)
