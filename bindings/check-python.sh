@@ -19,7 +19,7 @@ for example in "$top_srcdir"/doc/examples/*.py; do
     [ -f "$example" ] || continue
     work=$(mktemp -d)
     status=0
-    (cd "$work" && timeout 60 "$PYTHON" "$example") || status=$?
+    (cd "$work" && timeout 300 "$PYTHON" "$example") || status=$?
     case $status in
     0) passed=$((passed + 1)) ;;
     77) skipped=$((skipped + 1)) ;;

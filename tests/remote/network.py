@@ -21,7 +21,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-PATIENCE = 10    # seconds for what takes milliseconds
+PATIENCE = 60    # seconds for what takes milliseconds, unless the machine is busy
 MTU = 9000
 TOOLS = 'ip', 'nsenter', 'setpriv', 'unshare'    # iproute2 and util-linux
 

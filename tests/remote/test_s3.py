@@ -2,6 +2,7 @@
 """Reads from real servers, and writes to those for S3: SeaweedFS, rclone and moto, and nginx. Each
 is taken from an environment variable (SEAWEEDFS, RCLONE, MOTO_SERVER, NGINX) or from PATH."""
 
+import contextlib
 import json
 import os
 import random
@@ -23,11 +24,14 @@ KEYS = {'AWS_ACCESS_KEY_ID': 'AKIDEXAMPLE', 'AWS_SECRET_ACCESS_KEY': 'secret+/ke
 
 
 def free_ports(count):
-    sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    """Ports that no server has, below those that the kernel gives to others in the meantime."""
+    ports = set()
+    while len(ports) < count:
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        with contextlib.suppress(OSError):
+            socket.create_server(('127.0.0.1', port)).close()
+            ports.add(port)
+    return list(ports)
 
 
 def find(variable, program):
@@ -47,17 +51,13 @@ def start(command, url, folder):
     """Starts a server and waits until it answers. Yields its URL; kills it afterwards."""
     with open(folder / 'log', 'wb') as log:
         server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+    def answers():
+        assert server.poll() is None, (folder / 'log').read_text()
+        with contextlib.suppress(urllib.error.HTTPError):    # an answer
+            urllib.request.urlopen(url, timeout=5).close()
+
     try:
-        for _ in range(300):
-            assert server.poll() is None, (folder / 'log').read_text()
-            try:
-                urllib.request.urlopen(url, timeout=5).close()
-            except urllib.error.HTTPError:
-                pass  # an answer
-            except OSError:
-                time.sleep(0.1)
-                continue
-            break
+        wait_for(answers)
         yield url
     finally:
         server.kill()
@@ -74,6 +74,10 @@ def seaweedfs(tmp_path_factory):
     options = [f'-{name}.port{kind}={ports.pop()}' for name in ('s3', 'filer', 'master', 'volume')
                for kind in ('', '.grpc')]
     port = dict(option[1:].split('=') for option in options)
+    # Other services of newer versions have ports of their own, on which two processes fail.
+    known = subprocess.run([weed, 'server', '-h'], capture_output=True, text=True, timeout=60)
+    options += [f'-s3.port.{name}=0' for name in ('iceberg', 'lance')
+                if f'-s3.port.{name} ' in known.stdout + known.stderr]
     command = [weed, 'server', f'-dir={folder}', '-ip=127.0.0.1', '-ip.bind=127.0.0.1', '-s3',
                '-filer', '-s3.iam=false', f'-s3.config={folder}/s3.json', *options]
     filer = f'http://127.0.0.1:{port["filer.port"]}'
@@ -81,17 +85,27 @@ def seaweedfs(tmp_path_factory):
         for name in NAMES:
             wait_for(lambda name=name: put(f'{filer}/buckets/bucket/p/{urllib.parse.quote(name)}',
                                            CONTENT))
+        wait_for(lambda: read_one(url))
         yield url
 
 
+def read_one(server):
+    """Reads a byte, as tests do: a server may refuse that for a while after its first answer."""
+    answer, = read('s3://bucket/p', 'read 0 1 plain', AWS_ENDPOINT_URL=server, **KEYS)
+    if answer['status'] != 'LX_OK':
+        raise OSError(answer['error'])
+
+
 def wait_for(call):
-    """Calls it until the server is ready."""
-    for _ in range(50):
+    """Calls it until the server is ready; raises its error after a minute."""
+    end = time.monotonic() + 60
+    while True:
         try:
             return call()
         except OSError:
+            if time.monotonic() > end:
+                raise
             time.sleep(0.2)
-    return call()
 
 
 @pytest.fixture(scope='module')

@@ -14,6 +14,13 @@ from conftest import CHECKS_THREADS, IMAGES
 from image_files import names, png, read
 
 
+def processor_time(pid):
+    """The seconds that a process has used, which other processes do not lengthen much."""
+    with open(f'/proc/{pid}/stat') as file:
+        times = file.read().rpartition(')')[2].split()[11:13]
+    return sum(map(int, times)) / os.sysconf('SC_CLK_TCK')
+
+
 @pytest.mark.parametrize('cut', [1, 4, 1000])
 def test_continues_after_kill(loaderx, folder, many, cut):
     loaderx.text('pack', 'many.lst', 'whole.rec')
@@ -64,7 +71,10 @@ def test_images_made_before_a_signal_are_kept(loaderx, folder):
     while not list(folder.glob('a.rec.pack-*')):
         assert running.poll() is None
         time.sleep(.001)
-    time.sleep(.3)
+    begun = processor_time(running.pid)
+    while processor_time(running.pid) < begun + .3:    # ends with the first large images
+        assert running.poll() is None
+        time.sleep(.01)
     running.send_signal(signal.SIGINT)
     printed = running.communicate(timeout=60)[1]
     assert b'stopped by signal: Interrupt; continue with --resume' in printed

@@ -5,11 +5,14 @@ import subprocess
 import sys
 import textwrap
 
-HEAD = """
+# In seconds: a script that takes longer hangs. On a busy machine, an import of torch takes many.
+BOUND = 240
+
+HEAD = f"""
 import faulthandler, gc, os, signal, sys, threading, time
 import numpy as np
 import loaderx as lx
-faulthandler.dump_traceback_later(50, exit=True)
+faulthandler.dump_traceback_later({BOUND - 20}, exit=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 
 def arrays(n=4096, width=64):
@@ -17,7 +20,7 @@ def arrays(n=4096, width=64):
 """
 
 
-def run_script(text, status=0, seconds=60, silent=False):
+def run_script(text, status=0, silent=False):
     """Run a script, which must end by itself with this status; return its output.
 
     If `silent`, it must not write to stderr.
@@ -26,7 +29,7 @@ def run_script(text, status=0, seconds=60, silent=False):
         [sys.executable, '-c', HEAD + textwrap.dedent(text)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        timeout=seconds,
+        timeout=BOUND,
         universal_newlines=True,
     )
     assert done.returncode == status, f'status {done.returncode}\n{done.stdout}\n{done.stderr}'

@@ -55,7 +55,7 @@ def let_go(path, call, seconds):
     'writer.sync()',
 ])
 def test_releases_the_gil(tmp_path, call):
-    let_go(tmp_path, call, 20)
+    let_go(tmp_path, call, 100)
 
 
 def test_the_switch_interval_excludes_other_threads(tmp_path):

@@ -192,8 +192,8 @@ def test_a_wait_that_times_out_has_refreshed(path, writer):
 def test_ctrl_c_ends_a_wait(path):
     out = run_script(f"""
     dataset = lx.open({str(path)!r})
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         dataset.wait(10 ** 9)
     except KeyboardInterrupt:
         print('interrupted')
@@ -273,7 +273,7 @@ def test_each_call_reads_one_commit(path, writer):
     with Changing(writer) as changing:
         last = 0
         end = time.monotonic() + 1.5
-        while time.monotonic() < end:
+        while time.monotonic() < end or changing.value <= 10:
             batch = live.gather(slice(None))
             value = check_batch(batch)
             assert batch['text'] == [b'%d' % value] * N and value >= last
@@ -284,7 +284,7 @@ def test_each_call_reads_one_commit(path, writer):
             with live.pin() as state:
                 assert len({check_batch(state.gather([1, 2])), number(state[5]),
                             int(state['text'][7])}) == 1
-        assert changing.value > 10 and last > 0
+        assert last > 0
 
 
 def test_threads_read_one_dataset_that_is_refreshed(path, writer):
@@ -319,6 +319,8 @@ def test_a_loader_over_a_live_dataset_reads_each_batch_from_one_snapshot(path, w
                        epochs=None, threads=threads, prefetch_bytes=1 << 12)
     with loader, Changing(writer):
         seen = [check_batch(next(loader)) for _ in range(1500)]
+        while seen[-1] == seen[0]:
+            seen.append(check_batch(next(loader)))
     assert seen[-1] > seen[0]
 
 
@@ -356,7 +358,7 @@ live = lx.open(sys.argv[1], live=True)
 print('open', flush=True)
 end = time.monotonic() + float(sys.argv[2])
 seen = set()
-while time.monotonic() < end:
+while time.monotonic() < end or len(seen) <= 3:
     batch = live.gather(slice(None), fields=['a', 'b', 'v'])
     numbers = {*np.unique(batch['a']), *np.unique(batch['b']), *np.unique(batch['v'])}
     assert len(numbers) == 1, numbers
@@ -374,7 +376,7 @@ def test_readers_in_other_processes(path, writer):
             assert reader.stdout.readline() == 'open\n'
         readers[2].send_signal(signal.SIGSTOP)      # a process may be stopped at any time
         for reader in readers[:2]:
-            assert int(reader.communicate(timeout=60)[0]) > 3 and reader.returncode == 0
+            assert int(reader.communicate(timeout=120)[0]) > 3 and reader.returncode == 0
         changing.wait_for_more()
         readers[2].kill()
         readers[2].communicate(timeout=60)

@@ -8,6 +8,9 @@ import time
 
 import numpy as np
 import pytest
+
+pytest.importorskip('hypothesis')
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

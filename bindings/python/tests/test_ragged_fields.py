@@ -3,6 +3,9 @@
 
 import numpy as np
 import pytest
+
+pytest.importorskip('hypothesis')
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -18,6 +18,7 @@ from tokenizing import ids_of, make_texts, read_ds, read_megatron, train
 
 TEXTS = make_texts(400, 9)
 COMMAND = [sys.executable, '-m', 'loaderx.tokenize']
+BOUND = 120    # in seconds; generous for what takes a moment
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*arguments, status=0):
-    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=BOUND)
     assert done.returncode == status, done.stderr
     return done.stdout if status == 0 else done.stderr
 
@@ -80,7 +81,7 @@ def begin(folder):
     process = subprocess.Popen([*COMMAND, '--tokenizer', 'tokenizer.json', '-o', 'x.bin',
                                 '--processes', '2', 'texts.jsonl', 'pipe.jsonl'],
                                stderr=subprocess.PIPE, text=True)
-    watch = threading.Timer(60, process.kill)    # a write must not wait forever
+    watch = threading.Timer(BOUND, process.kill)    # a write must not wait forever
     watch.daemon = True
     watch.start()
     pipe = open_pipe(folder / 'pipe.jsonl')
@@ -88,7 +89,7 @@ def begin(folder):
     for _ in range(40):    # more than a block, so that processes start
         pipe.write(line)
     pipe.flush()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + BOUND
     while not children(process.pid) and time.monotonic() < deadline:
         time.sleep(.01)
     assert sorted(os.listdir(folder)) != there    # incomplete files
@@ -97,7 +98,7 @@ def begin(folder):
 
 def open_pipe(path):
     """Write to a pipe once it has a reader."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + BOUND
     while True:
         try:
             number = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
@@ -122,8 +123,8 @@ def children(pid):
     return found
 
 
-def gone(pids, seconds=20):
-    deadline = time.monotonic() + seconds
+def gone(pids):
+    deadline = time.monotonic() + BOUND
     while any(os.path.exists(f'/proc/{pid}') for pid in pids) and time.monotonic() < deadline:
         time.sleep(.02)
     return not any(os.path.exists(f'/proc/{pid}') for pid in pids)
@@ -135,7 +136,7 @@ def test_a_stopped_run_leaves_no_files(folder, number, status):
     process, pipe, there = begin(folder)
     workers = children(process.pid)
     process.send_signal(number)
-    output = process.communicate(timeout=30)[1]
+    output = process.communicate(timeout=BOUND)[1]
     pipe.close()
     assert process.returncode == status and 'Traceback' not in output
     assert sorted(os.listdir(folder)) == there
@@ -150,7 +151,7 @@ def test_continues_under_nohup(folder):
         signal.signal(signal.SIGHUP, before)
     process.send_signal(signal.SIGHUP)
     pipe.close()
-    process.communicate(timeout=30)
+    process.communicate(timeout=BOUND)
     assert process.returncode == 0
     assert sorted(os.listdir(folder)) == sorted([*there, 'x.bin', 'x.idx'])
 
@@ -166,7 +167,7 @@ def test_reports_a_killed_process(folder):
         pipe.close()
     except BrokenPipeError:
         pass
-    output = process.communicate(timeout=30)[1]
+    output = process.communicate(timeout=BOUND)[1]
     assert process.returncode == 1 and 'was killed by signal 9: if memory ran out' in output
     assert sorted(os.listdir(folder)) == there
 
@@ -175,7 +176,7 @@ def test_processes_end_with_their_parent(folder):
     process, pipe, _ = begin(folder)
     workers = children(process.pid)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=BOUND)
     pipe.close()
     assert workers and gone(workers)
 
@@ -185,6 +186,6 @@ def test_names_the_library_to_install(folder):
               'import loaderx.tokenize.__main__ as command\n'
               "sys.exit(command.main(['--tokenizer', 'tokenizer.json', '-o', 'x.bin', 'x']))")
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=BOUND)
     assert done.returncode == 2
     assert 'needs the tokenizers library: pip install tokenizers' in done.stderr

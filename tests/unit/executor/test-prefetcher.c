@@ -302,10 +302,18 @@ START_TEST(close_of_the_executor_ends_the_wait)
 }
 END_TEST
 
-static void *open_later(void *user)
+/** A thread that closes a prefetcher, which waits for the producer at the gate. */
+struct closer {
+    pid_t tid;
+    atomic_bool closes;
+    struct gate *gate;
+};
+
+static void *open_once_it_waits(void *user)
 {
-    nap(20 * MILLISECOND);
-    gate_open(user);
+    struct closer *closer = user;
+    eventually(atomic_load(&closer->closes) && thread_sleeps(closer->tid));
+    gate_open(closer->gate);
     return NULL;
 }
 
@@ -317,8 +325,10 @@ START_TEST(close_waits_for_the_producer)
         struct counter c = {.end = 10, .failing = UINT64_MAX, .gate = &shut};
         lx_prefetcher *p = open_counter(executor, 2, &c);
         pthread_t thread;
+        struct closer closer = {gettid(), false, &shut};
         gate_await(&shut, 1);
-        ck_assert_int_eq(pthread_create(&thread, NULL, open_later, &shut), 0);
+        ck_assert_int_eq(pthread_create(&thread, NULL, open_once_it_waits, &closer), 0);
+        atomic_store(&closer.closes, true);
         lx_prefetcher_close(p);
         ck_assert_uint_eq(c.produced, 1);
         ck_assert_uint_eq(c.made, 1);

@@ -2,6 +2,7 @@
 #include "executor/executor.h"
 #include "executor/queue.h"
 
+#include "../skip-clock.h"
 #include "workload.h"
 
 enum { TASKS = 50 };
@@ -127,23 +128,27 @@ START_TEST(timers_fire_in_time)
     first.gate = &shut;
     job_submit(executor, LX_QUEUE_WRITE, &first);
     gate_await(&shut, 1);
-    uint64_t start = lx__clock_now();
+    clock_stop();
     for (uintptr_t i = 0; i < 5; i++) {
         job_init(&jobs[i], 1);
         jobs[i].also = record_place;
         jobs[i].user = (void *)i;
         unit_ok(lx__executor_submit_after(executor, LX_QUEUE_WRITE, &jobs[i].task,
                                           delays[i] * MILLISECOND, &error));
+        clock_skip(1);
     }
     gate_open(&shut);
-    job_wait(&jobs[0]);
-    ck_assert_uint_ge(lx__clock_now() - start, 30 * MILLISECOND);
+    job_wait(&first);
+    for (unsigned time = 0; time <= 30; time++, clock_skip(MILLISECOND))
+        for (int i = 0; i < 5; i++)
+            if (delays[i] <= time)
+                eventually(job_is_over(&jobs[i]));
+            else
+                ck_assert(!job_is_over(&jobs[i]));
     for (int i = 0; i < 5; i++) {
-        eventually(job_is_over(&jobs[i]));
         ck_assert_uint_eq(place[i], places[i]);
         job_free(&jobs[i]);
     }
-    job_wait(&first);
     job_free(&first);
     lx_executor_close(executor);
 }

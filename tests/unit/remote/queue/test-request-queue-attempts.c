@@ -2,7 +2,9 @@
 /* Attempts of the caller's own, such as uploads, which a queue makes instead of reading ranges. */
 #include "remote/queue/request-queue.h"
 
+#include "../../skip-clock.h"
 #include "fake-transport.h"
+#include "remote/queue/durations.h"
 
 #define PATIENCE ((uint64_t)60 * SECOND)
 #define PART ((size_t)8 << 20)
@@ -118,7 +120,8 @@ static lx_status take_long(struct upload *self, unsigned number, lx__answer *ans
                            lx_error *error)
 {
     (void)self, (void)number, (void)answer, (void)error;
-    nap(2500 * MILLISECOND);
+    clock_skip(2 * LX__STRAGGLES_AFTER);
+    nap(50 * MILLISECOND); /* a thread that would try again could do so */
     return LX_OK;
 }
 
@@ -140,7 +143,7 @@ static lx_status ignore_interruptions(struct upload *self, unsigned number, lx__
                                       lx_error *error)
 {
     (void)self, (void)number, (void)answer;
-    nap(1500 * MILLISECOND);
+    nap(700 * MILLISECOND); /* longer than closing waits for reads */
     return lx_fail(error, LX_ERR_CANCELED, "interrupted");
 }
 
