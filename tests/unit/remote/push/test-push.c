@@ -726,10 +726,13 @@ START_TEST(directories_are_published_and_pruned)
     unit_ok(lx_dataset_push(dataset, "a/b", NULL, false, NULL, NULL, &sent, &error));
     ck_assert_uint_gt(sent, 0);
     file_put("a/b/LOG.9", "x", 1);
-    unit_ok(lx_remote_prune("a/b", NULL, 3600, false, note, &found, &error));
-    unit_ok(lx_remote_prune("a/b", NULL, 0, true, note, &found, &error));
+    lx_prune_kept kept;
+    unit_ok(lx_remote_prune("a/b", NULL, 3600, false, note, &found, &kept, &error));
+    ck_assert(kept.files == 1 && kept.bytes == 1 && kept.published > 0);
+    unit_ok(lx_remote_prune("a/b", NULL, 0, true, note, &found, &kept, &error));
+    ck_assert(kept.files == 0 && kept.published == 0);
     ck_assert(found == 1 && file_exists("a/b/LOG.9"));
-    unit_ok(lx_remote_prune("a/b", NULL, 0, false, NULL, NULL, &error));
+    unit_ok(lx_remote_prune("a/b", NULL, 0, false, NULL, NULL, NULL, &error));
     ck_assert(!file_exists("a/b/LOG.9"));
     unit_ok(lx_remote_open("a/b", NULL, NULL, &there, &error));
     expect_records(there, COUNT);
@@ -741,8 +744,8 @@ START_TEST(directories_are_published_and_pruned)
     lx_dataset_close(there);
     unit_refuses_null(lx_dataset_push(NULL, "x", NULL, false, NULL, NULL, NULL, &error), "dataset");
     unit_refuses_null(lx_dataset_push(dataset, NULL, NULL, false, NULL, NULL, NULL, &error), "url");
-    unit_refuses_null(lx_remote_prune(NULL, NULL, 0, false, NULL, NULL, &error), "url");
-    unit_fails(lx_remote_prune("x", NULL, 0, false, NULL, NULL, &error), LX_ERR_NOT_FOUND);
+    unit_refuses_null(lx_remote_prune(NULL, NULL, 0, false, NULL, NULL, NULL, &error), "url");
+    unit_fails(lx_remote_prune("x", NULL, 0, false, NULL, NULL, NULL, &error), LX_ERR_NOT_FOUND);
     lx_dataset_close(dataset);
     dataset = open_dataset("open");
     unit_fails(lx_dataset_push(dataset, "x", NULL, false, NULL, NULL, NULL, &error), LX_ERR_STATE);
