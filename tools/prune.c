@@ -95,7 +95,9 @@ static void print(const request *r)
 static lx_status prune(request *r, lx_error *error)
 {
     lx_remote_options *made;
-    lx_status status = elsewhere_make_options(&made, error);
+    lx_status status = elsewhere_check_target(r->url, error);
+    if (status == LX_OK)
+        status = elsewhere_make_options(&made, error);
     if (status != LX_OK)
         return status;
     r->files = json_array();

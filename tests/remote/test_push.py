@@ -90,6 +90,14 @@ def test_replaces_files_that_have_grown(store, tmp_path):  # noqa: F811
     expect_same(client, 'train', 's3://bucket/grown')
 
 
+def test_says_that_the_command_continues_only_if_it_does(seaweedfs, tmp_path):  # noqa: F811
+    client = Client(seaweedfs, tmp_path)
+    make(client, 'train', 10, 900)
+    client.environment['AWS_SECRET_ACCESS_KEY'] = 'wrong'
+    error = client('push', 'train', 's3://bucket/denied', status=1)
+    assert 'access denied' in error and 'the same command' not in error
+
+
 def test_a_listing_that_repeats_files_ends(tmp_path):
     server = Server()
     client = Client(server.url, tmp_path)

@@ -116,6 +116,7 @@ def test_parts_in_use_stay_whole(loaderx, folder, images):
 def test_errors(loaderx, folder, images):
     assert 'URL is missing' in loaderx.fails(2, 'prune')
     loaderx.fails(2, 'prune', 'absent')
-    loaderx.fails(1, 'prune', 'ftp://host/a')
+    for url in 'ftp://host/a', 'https://host/a':
+        assert 'can only be read' in loaderx.fails(2, 'prune', url)
     # a dataset that is not sealed is none of those that are published
     assert 'not sealed' in loaderx.fails(1, 'prune', 'images')
