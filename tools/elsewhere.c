@@ -61,6 +61,15 @@ lx_status elsewhere_check(lx_error *error)
     return lx_fail(error, LX_ERR_ARGUMENT, "--limit requires --cache");
 }
 
+lx_status elsewhere_check_target(const char *url, lx_error *error)
+{
+    if (!elsewhere_is(url) || strncmp(url, "s3://", 5) == 0 || strncmp(url, "file://", 7) == 0)
+        return LX_OK;
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "%.300s can only be read, if at all: use a URL of s3:// or file://, or a path",
+                   url);
+}
+
 lx_status elsewhere_make_options(lx_remote_options **options, lx_error *error)
 {
     lx_remote_options *made = lx_remote_options_new();

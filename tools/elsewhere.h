@@ -23,6 +23,10 @@ bool elsewhere_has_cache(void);
 /** Fails if --limit was given without --cache. */
 lx_status elsewhere_check(lx_error *error);
 
+/** Fails, before anything is read, if nothing can be written to @p url: it must be one of s3:// or
+ * file://, or a path. */
+lx_status elsewhere_check_target(const char *url, lx_error *error);
+
 /** Makes options of those that were taken; release them with lx_remote_options_free(). */
 lx_status elsewhere_make_options(lx_remote_options **options, lx_error *error);
 

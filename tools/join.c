@@ -78,7 +78,7 @@ static lx_status check_request(const request *r, lx_error *error)
     if (r->scratch != NULL && !elsewhere_is(r->target))
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "--scratch requires a URL: in a directory, the tables are written there");
-    return LX_OK;
+    return elsewhere_check_target(r->target, error);
 }
 
 /* ---- where the parts are */

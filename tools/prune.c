@@ -28,6 +28,7 @@ typedef struct request {
     uint64_t older;
     bool dry_run, quiet, json;
     uint64_t count, bytes;
+    lx_prune_kept kept;
     json_t *files;
 } request;
 
@@ -64,28 +65,49 @@ static lx_status show(const lx_pruned_file *file, void *user, lx_error *error)
     return LX_OK;
 }
 
+static lx_status print_json(request *r, lx_error *error)
+{
+    json_t *published = r->kept.published != 0 ? report_number((uint64_t)r->kept.published)
+                                               : json_null();
+    return report_print(json_pack("{s:o, s:o, s:b, s:o, s:{s:o, s:o, s:o}}", "url",
+                                  report_text(r->url), "bytes", report_number(r->bytes), "removed",
+                                  !r->dry_run, "files", r->files, "kept", "files",
+                                  report_number(r->kept.files), "bytes",
+                                  report_number(r->kept.bytes), "published", published),
+                        error);
+}
+
+static void print(const request *r)
+{
+    const char *done = r->dry_run ? "would be" : r->count == 1 ? "was" : "were";
+    char size[REPORT_SIZE_TEXT];
+    printf("%s: %" PRIu64 " file%s, %s, %s removed\n", r->url, r->count, r->count == 1 ? "" : "s",
+           report_size(r->bytes, size), done);
+    if (r->kept.files == 0)
+        return;
+    printf("%s: %" PRIu64 " file%s, %s, kept: %s\n", r->url, r->kept.files,
+           r->kept.files == 1 ? "" : "s", report_size(r->kept.bytes, size),
+           r->kept.published != 0
+               ? "the dataset was published so recently that jobs may still read them (--older)"
+               : "too young, or of a push that may be under way (--older)");
+}
+
 static lx_status prune(request *r, lx_error *error)
 {
-    char size[REPORT_SIZE_TEXT];
     lx_remote_options *made;
-    lx_status status = elsewhere_make_options(&made, error);
+    lx_status status = elsewhere_check_target(r->url, error);
+    if (status == LX_OK)
+        status = elsewhere_make_options(&made, error);
     if (status != LX_OK)
         return status;
     r->files = json_array();
-    status = lx_remote_prune(r->url, made, r->older, r->dry_run, show, r, error);
+    status = lx_remote_prune(r->url, made, r->older, r->dry_run, show, r, &r->kept, error);
     lx_remote_options_free(made);
     if (status == LX_OK && r->json)
-        return report_print(json_pack("{s:o, s:o, s:b, s:o}", "url", report_text(r->url), "bytes",
-                                      report_number(r->bytes), "removed", !r->dry_run, "files",
-                                      r->files),
-                            error);
+        return print_json(r, error);
     json_decref(r->files);
     if (status == LX_OK && !r->quiet)
-        printf("%s: %" PRIu64 " file%s, %s, %s removed\n", r->url, r->count,
-               r->count == 1 ? "" : "s", report_size(r->bytes, size),
-               r->dry_run      ? "would be"
-               : r->count == 1 ? "was"
-                               : "were");
+        print(r);
     return status;
 }
 

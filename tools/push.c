@@ -55,6 +55,7 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *e
 static lx_status push(request *r, lx_dataset *dataset, lx_error *error)
 {
     lx_remote_options *made;
+    lx_dataset_identity identity;
     lx_status status = elsewhere_make_options(&made, error);
     if (status != LX_OK)
         return status;
@@ -63,9 +64,12 @@ static lx_status push(request *r, lx_dataset *dataset, lx_error *error)
     status = lx_dataset_push(dataset, r->url, made, r->replace, advanced, r, &r->sent, error);
     progress_clear(&r->bar);
     lx_remote_options_free(made);
+    lx_dataset_get_identity(dataset, &identity);
     advise(error, LX_ERR_CANCELED, "the same command continues");
-    advise(error, LX_ERR_IO, "the same command continues");
-    advise(error, LX_ERR_STATE, "use 'loaderx seal' to do so");
+    if (r->sent != 0) /* otherwise, access may be denied at all */
+        advise(error, LX_ERR_IO, "once that is solved, the same command continues");
+    if (!identity.sealed)
+        advise(error, LX_ERR_STATE, "use 'loaderx seal' to do so");
     return status;
 }
 
@@ -99,6 +103,8 @@ static lx_status run(int argc, char **argv, lx_error *error)
                          "%s is missing: specify the directory of a sealed dataset, and the URL at "
                          "which to publish it",
                          r.path == NULL ? "DIR" : "URL");
+    if (status == LX_OK)
+        status = elsewhere_check_target(r.url, error);
     if (status == LX_OK)
         status = dataset_open(r.path, &dataset, error);
     if (status == LX_OK)

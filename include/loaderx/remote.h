@@ -319,7 +319,9 @@ LX_API lx_status lx_remote_get_stats(lx_dataset *dataset, lx_remote_stats *stats
  * @retval LX_ERR_NOT_FOUND    There is no such bucket.
  * @retval LX_ERR_CORRUPT      A file is missing or too short, or is a table with a wrong checksum;
  *                             or meta.json at the URL is damaged. Nothing was published.
- * @retval LX_ERR_UNSUPPORTED  The scheme is unknown, or URLs of it can only be read.
+ * @retval LX_ERR_UNSUPPORTED  The scheme is unknown, or URLs of it can only be read; or the
+ *                             server, or a proxy before it, sends weak ETags, so that a file that
+ *                             is there cannot be replaced on a condition.
  * @retval LX_ERR_IO           The server or the network was not available for as long as
  *                             lx_remote_options_set_patience() says, access is denied, or a local
  *                             file cannot be read. A later call continues.
@@ -343,6 +345,16 @@ typedef struct lx_pruned_file {
  * and becomes the status of the function. */
 typedef lx_status (*lx_prune_visit)(const lx_pruned_file *file, void *user, lx_error *error);
 
+/** What a prune has kept although the dataset does not use it. */
+typedef struct lx_prune_kept {
+    uint64_t files;       /**< Number of files that are too young, or that a push may still need; or
+                               all, as the publication is too young. Not those of parts in use. */
+    uint64_t bytes;       /**< Number of bytes in them. */
+    int64_t published;    /**< When the dataset was published, in seconds since 1970, if that is why
+                               they stay; otherwise 0. */
+    uint64_t reserved[5]; /**< Reserved; zero. */
+} lx_prune_kept;
+
 /**
  * Removes files at a URL that the dataset there does not use: those of former generations, of parts
  * that it was not joined from, and of pushes that did not end. If there is no dataset, but a push
@@ -365,6 +377,7 @@ typedef lx_status (*lx_prune_visit)(const lx_pruned_file *file, void *user, lx_e
  * @param[in]  dry_run  Remove nothing: only call @p visit.
  * @param[in]  visit    Receives each file to remove; may be NULL.
  * @param[in]  user     The pointer to pass to @p visit.
+ * @param[out] kept     Receives what stays, and why; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               Success.
@@ -372,11 +385,14 @@ typedef lx_status (*lx_prune_visit)(const lx_pruned_file *file, void *user, lx_e
  * @retval LX_ERR_NOT_FOUND    There is neither a dataset nor a push that did not end.
  * @retval LX_ERR_EXISTS       Another process has published a generation during the call. Nothing
  *                             was removed.
+ * @retval LX_ERR_LIMIT        The server lists more than a million files to remove, or the same
+ *                             ones repeatedly. Nothing was removed.
  * @retval LX_ERR_UNSUPPORTED  The scheme is unknown, or URLs of it can only be read.
  * @return Otherwise, any status that lx_remote_open() returns, or the status of @p visit.
  */
 LX_API lx_status lx_remote_prune(const char *url, const lx_remote_options *options, uint64_t older,
-                                 bool dry_run, lx_prune_visit visit, void *user, lx_error *error);
+                                 bool dry_run, lx_prune_visit visit, void *user,
+                                 lx_prune_kept *kept, lx_error *error);
 
 /** @} */
 

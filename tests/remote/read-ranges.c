@@ -150,7 +150,7 @@ static void put(lx__connection *connection, const char *name, unsigned seed, siz
 }
 
 static void upload(lx__connection *connection, const char *name, unsigned seed, size_t size,
-                   size_t part)
+                   size_t part, lx__precondition precondition, const char *etag)
 {
     const lx__transport_writing *writing = connection->transport->class->writing;
     lx_error error = LX_ERROR_INIT;
@@ -167,7 +167,8 @@ static void upload(lx__connection *connection, const char *name, unsigned seed, 
                                    &answer, &error);
     }
     if (status == LX_OK)
-        status = writing->complete(connection, name, id, parts, count, &answer, &error);
+        status = writing->complete(connection, name, id, parts, count, precondition, etag, &answer,
+                                   &error);
     print_answer(status, &answer, &error, pack_written(data, size, begin));
     free(parts);
     free(data);
@@ -208,7 +209,7 @@ static bool obey_simple(lx__connection *connection, const char *verb, const char
         status = writing->begin(connection, name, 10, id, &answer, &error);
     else if (strcmp(verb, "complete") == 0)
         status = writing->complete(connection, name, id, &(lx__uploaded_part){.etag = "\"a\""}, 1,
-                                   &answer, &error);
+                                   LX__WRITE_ALWAYS, NULL, &answer, &error);
     else if (strcmp(verb, "abandon") == 0)
         status = writing->abandon_all(connection, strtoull(name, NULL, 10), is_any, NULL, &answer,
                                       &error);
@@ -236,7 +237,13 @@ static bool obey_write(lx__connection *connection, char *line)
     else if (sscanf(line, "replace %u %zu %255s %n", &seed, &size, etag, &at) == 3 && at > 0)
         put(connection, line + at, seed, size, LX__WRITE_IF_MATCH, etag);
     else if (sscanf(line, "upload %u %zu %zu %n", &seed, &size, &part, &at) == 3 && at > 0)
-        upload(connection, line + at, seed, size, part);
+        upload(connection, line + at, seed, size, part, LX__WRITE_ALWAYS, NULL);
+    else if (sscanf(line, "upload-new %u %zu %zu %n", &seed, &size, &part, &at) == 3 && at > 0)
+        upload(connection, line + at, seed, size, part, LX__WRITE_IF_ABSENT, NULL);
+    else if (sscanf(line, "upload-replace %u %zu %zu %255s %n", &seed, &size, &part, etag, &at) ==
+                 4 &&
+             at > 0)
+        upload(connection, line + at, seed, size, part, LX__WRITE_IF_MATCH, etag);
     else {
         char *name = line + strcspn(line, " ");
         if (*name != '\0')

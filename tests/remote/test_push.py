@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from misdeeds import Server, head
 from test_s3 import KEYS, moto, rclone, seaweedfs, store, wait_for  # noqa: F401: fixtures
 
 BUILD = pathlib.Path(os.environ.get('top_builddir', '.')).resolve()
@@ -74,6 +75,53 @@ def test_publishes_and_prunes(store, tmp_path):  # noqa: F811
     # from one place to another
     client('push', 's3://bucket/set', 's3://bucket/copy')
     expect_same(client, 'train', 's3://bucket/copy')
+
+
+def test_replaces_files_that_have_grown(store, tmp_path):  # noqa: F811
+    client = Client(store, tmp_path)
+    make(client, 'train', 30_000, 900)
+    client('push', 'train', 's3://bucket/grown', '-q')
+    client('unseal', 'train')
+    client('import', 'train', '--append', '--idx', 'x=x', '-q')
+    client('seal', 'train')
+    error = client('push', 'train', 's3://bucket/grown', status=2)
+    assert 'has another version of this file' in error and 'the same command' not in error
+    client('push', 'train', 's3://bucket/grown', '--replace')
+    expect_same(client, 'train', 's3://bucket/grown')
+
+
+def test_says_that_the_command_continues_only_if_it_does(seaweedfs, tmp_path):  # noqa: F811
+    client = Client(seaweedfs, tmp_path)
+    make(client, 'train', 10, 900)
+    client.environment['AWS_SECRET_ACCESS_KEY'] = 'wrong'
+    error = client('push', 'train', 's3://bucket/denied', status=1)
+    assert 'access denied' in error and 'the same command' not in error
+
+
+def test_a_listing_that_repeats_files_ends(tmp_path):
+    server = Server()
+    client = Client(server.url, tmp_path)
+    make(client, 'train', 10, 900)
+    meta = (tmp_path / 'train' / 'meta.json').read_bytes()
+    body = ('<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>##'
+            '</NextContinuationToken>' + 70_000 *
+            '<Contents><Key>set/LOG.7</Key><Size>1</Size></Contents>' +
+            '</ListBucketResult>').encode()
+
+    def misdeed(request):
+        if request.path.startswith('/bucket/?'):
+            return head(200, length=len(body)) + body.replace(b'##', b'%02d' % request.before)
+        if not request.path.endswith('meta.json.new'):
+            return head(404)
+        lines = f'Content-Range: bytes 0-{len(meta) - 1}/{len(meta)}',
+        return head(200, length=len(meta)) if request.method == 'HEAD' else \
+            head(206, *lines, length=len(meta)) + meta
+
+    server.misdeeds['bucket'] = misdeed
+    error = client('prune', 's3://bucket/set', status=1)
+    server.close()
+    assert 'more than 1048576 files' in error and 'repeatedly' in error
+    assert len(server.requests) < 50
 
 
 def test_continues_after_kill(seaweedfs, tmp_path):  # noqa: F811

@@ -201,6 +201,19 @@ def test_writes_only_if_a_condition_is_true(name, request):
     assert answers[-1]['bytes'] == 40
 
 
+@pytest.mark.parametrize('name', ['seaweedfs', 'moto'])
+def test_completes_an_upload_only_if_a_condition_is_true(name, request):
+    store, parts = request.getfixturevalue(name), '5500000 5242880'
+    etag = write(store, 'new 1 10 f', 'stat f', folder='d')[1]['etag']
+    answers = write(store, f'!upload-new 2 {parts} f', 'stat f',
+                    f'upload-replace 3 {parts} {etag} f', f'!upload-replace 4 {parts} {etag} f',
+                    'stat f', f'upload-new 5 {parts} g', folder='d')
+    assert answers[0]['status'] == 'LX_ERR_STATE'
+    assert [answers[i]['bytes'] for i in (1, 4)] == [10, 5_500_000]
+    if name != 'moto':    # which ignores If-Match when an upload is completed
+        assert answers[3]['status'] == 'LX_ERR_STATE'
+
+
 def test_writes_in_parts(store):
     size, part = 5_500_000, 5 << 20
     answers = write(store, f'upload 3 {size} {part} chunk/0.zr', f'read 0 {size} chunk/0.zr',

@@ -58,6 +58,14 @@ def test_puts_with_a_checksum_and_conditions(server):
     assert empty.headers['content-length'] == '0'
 
 
+def test_a_weak_etag_is_no_condition(server):
+    answers = obey(server, lambda request: head(200), 'replace 1 10 W/"etag" f',
+                   'upload-replace 1 10 10 W/"etag" f')
+    assert answers[0]['status'] == 'LX_ERR_UNSUPPORTED'
+    assert 'the weak ETag W/"etag"' in answers[0]['error'] and 'proxy' in answers[0]['error']
+    assert server.requests[:-1] == []    # only that which begins the upload
+
+
 @pytest.mark.parametrize('code, status, expected, retry, words', [
     ('InternalError', 500, 'LX_ERR_IO', LATER, 'cannot answer now'),
     ('SlowDown', 503, 'LX_ERR_IO', SLOWER, 'fewer requests'),

@@ -62,6 +62,8 @@ def test_refuses(loaderx, folder, parts):
     assert 'given twice' in loaderx.fails(2, 'join', 'all', parts[0], parts[0])
     assert '--scratch requires a URL' in loaderx.fails(2, 'join', 'all', *parts, '--scratch', '.')
     loaderx.fails(2, 'join', 'none', *parts)
+    # before the parts are read
+    assert 'can only be read' in loaderx.fails(2, 'join', 'https://host/a', 'https://host/a/b')
     loaderx.text('unseal', parts[1])
     assert 'not sealed' in loaderx.fails(2, 'join', 'all', *parts)
     loaderx.text('seal', parts[1])

@@ -33,13 +33,24 @@ def make_old(path, days=30):
 def test_prune(loaderx, folder, there):
     former, current = there
     # young files stay
-    assert loaderx.text('prune', 'there').endswith('there: 0 files, 0 bytes, were removed\n')
+    size = sum((folder / 'there' / name).stat().st_size for name in former - current)
+    published = int((folder / 'there' / 'meta.json').stat().st_mtime)
+    lines = loaderx.text('prune', 'there').splitlines()
+    assert lines[0] == 'there: 0 files, 0 bytes, were removed'
+    assert f'there: {len(former - current)} files, ' in lines[1]
+    assert 'kept: the dataset was published' in lines[1] and '--older' in lines[1]
+    found = loaderx.json('prune', 'there')
+    assert (found['files'], found['kept']) == ([], {
+        'files': len(former - current), 'bytes': size, 'published': published})
     make_old(folder / 'there')
     assert loaderx.json('prune', 'there', '--older', '40d')['files'] == []
+    (folder / 'there' / 'LOG.9').write_text('x')
+    assert 'there: 1 file, 1 byte, kept: too young' in loaderx.text('prune', 'there', '--dry-run')
+    (folder / 'there' / 'LOG.9').unlink()
     found = loaderx.json('prune', 'there', '--dry-run')
+    assert found['kept'] == {'files': 0, 'bytes': 0, 'published': None}
     assert {file['name'] for file in found['files']} == former - current
     assert files_of(folder / 'there') == former | current
-    size = sum((folder / 'there' / name).stat().st_size for name in former - current)
     assert (found['bytes'], found['removed']) == (size, False)
     assert loaderx.json('prune', 'there') == {**found, 'removed': True}
     assert files_of(folder / 'there') == current
@@ -105,6 +116,7 @@ def test_parts_in_use_stay_whole(loaderx, folder, images):
 def test_errors(loaderx, folder, images):
     assert 'URL is missing' in loaderx.fails(2, 'prune')
     loaderx.fails(2, 'prune', 'absent')
-    loaderx.fails(1, 'prune', 'ftp://host/a')
+    for url in 'ftp://host/a', 'https://host/a':
+        assert 'can only be read' in loaderx.fails(2, 'prune', url)
     # a dataset that is not sealed is none of those that are published
     assert 'not sealed' in loaderx.fails(1, 'prune', 'images')

@@ -113,12 +113,15 @@ def test_errors(loaderx, folder, images):
     assert "use 'loaderx seal'" in loaderx.fails(2, 'push', 'images', 'a')
     loaderx.fails(2, 'push', 'absent', 'a')
     loaderx.text('seal', 'images')
-    loaderx.fails(1, 'push', 'images', 'ftp://host/a')
+    for url in 'ftp://host/a', 'https://host/a':
+        # before the dataset is opened
+        assert 'can only be read' in loaderx.fails(2, 'push', 'absent', url)
     assert not (folder / 'a').exists()
     loaderx.text('copy', 'images', 'other')
     loaderx.text('seal', 'other')
     loaderx.text('push', 'images', 'there')
     message = loaderx.fails(2, 'push', 'other', 'there', '--replace')
+    assert 'the same command' not in message
     for name in 'images', 'other':
         assert loaderx.json('stat', name)['uuid'] in message
     assert loaderx('diff', 'images', 'there').returncode == 0

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._check import UINT64_MAX, boolean, folder, integer, natural, number, size
 from ._installation import explain
-from ._paths import is_url
+from ._paths import check_target, is_url
 
 __all__ = ['Credentials', 'Size', 'get_credentials', 'make_opener', 'make_target', 'prune_target',
            'release_credentials']
@@ -48,6 +48,7 @@ def make_target(url: bytes, connections: Optional[int], patience: Optional[float
                 credentials: Optional[Credentials]) -> Any:
     """Check the options of `push` and `prune`; return the opener for the URL or path."""
     public = boolean('anonymous', anonymous)
+    check_target(url)
     _check_servers(url, endpoint, region, public, credentials)
     return _make(_import(), None, None, None, connections, patience, (), endpoint, region, public,
                  credentials)

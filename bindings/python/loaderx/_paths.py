@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ['absolute', 'is_dataset', 'is_url']
+__all__ = ['absolute', 'check_target', 'is_dataset', 'is_url']
 
 
 def is_url(path: Any) -> bool:
@@ -27,3 +27,11 @@ def absolute(path: Any) -> str:
     """
     text = os.fsdecode(path)
     return text if os.path.isabs(text) or is_url(text) else os.path.join(os.getcwd(), text)
+
+
+def check_target(path: Any) -> None:
+    """Refuse a URL to which nothing can be written, before anything is read."""
+    text = os.fsdecode(path)
+    if text.startswith(('https://', 'http://')):
+        raise ValueError(f'{text}: cannot write over HTTP: pass a URL of s3:// or file://, or a '
+                         'path')

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from . import _core
 from ._elsewhere import Credentials
-from ._paths import is_url
+from ._paths import check_target, is_url
 from ._progress import Progress, reporting
 from .publishing import push
 from .sources import Dataset
@@ -80,6 +80,7 @@ def join(path: Path, parts: Sequence[Path], *, scratch: Optional[Path] = None,
         raise TypeError('parts must be a list of paths, not a single path')
     options: Dict[str, Any] = dict(endpoint=endpoint, region=region, credentials=credentials,
                                    anonymous=anonymous, connections=connections, patience=patience)
+    check_target(path)
     remote = is_url(path)
     if not remote and scratch is not None:
         raise ValueError('scratch requires a URL: in a directory, the tables are written there')

@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional,
 
 from ._check import natural
 from ._elsewhere import Credentials
-from ._paths import absolute, is_url
+from ._paths import absolute, check_target, is_url
 from ._tables import arrow_of
 from .arrow import derive_fields
 from .errors import LoaderxError
@@ -242,8 +242,7 @@ def publish(url: Path, parts: Iterable[Part], **options: Any) -> int:
 def _url_of(url: Path) -> str:
     """Return the URL of a directory; return a URL as it is. One that can only be read is refused."""
     text = absolute(url)
-    if text.startswith(('https://', 'http://')):
-        raise ValueError(f'{text}: cannot write over HTTP: pass a URL of s3:// or file://, or a path')
+    check_target(text)
     return (text if is_url(text) else f'file://{text}').rstrip('/')
 
 

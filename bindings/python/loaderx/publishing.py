@@ -130,7 +130,8 @@ def prune(url: Path, *, older: Union[str, float] = '7d', dry_run: bool = False,
     Returns
     -------
     list of PrunedFile
-        The files: each has `name`, `bytes` and `modified`.
+        The files: each has `name`, `bytes` and `modified`. Empty while the last publication is
+        younger than `older`.
 
     Raises
     ------

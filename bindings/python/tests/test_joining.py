@@ -143,6 +143,8 @@ def test_arguments():
         lx.join('all', 'all/a')
     with pytest.raises(ValueError, match="'other/b' is not inside 'all'"):
         lx.join('all', ['all/a', 'other/b'])
+    with pytest.raises(ValueError, match='cannot write over HTTP'):
+        lx.join('https://host/all', ['https://host/all/part/0'])
     with pytest.raises(ValueError, match='scratch requires a URL'):
         lx.join('all', ['all/a'], scratch='.')
     with pytest.raises(ValueError, match='nothing to join'):

@@ -66,6 +66,7 @@ def test_push(tmp_path):
 def test_errors(tmp_path):
     path = make(tmp_path / 'train')
     for arguments, error in (((path, 'ftp://host/x'), lx.LoaderxError),
+                             ((path, 'https://host/x'), ValueError),
                              ((path, ''), FileNotFoundError),
                              ((tmp_path / 'absent', 'x'), FileNotFoundError),
                              ((path, 3), TypeError)):

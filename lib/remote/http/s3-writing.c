@@ -111,6 +111,28 @@ static uint32_t set_body(lx__http_request *request, const uint8_t *data, size_t 
     return crc;
 }
 
+/** Adds a precondition to a request, as the header of its own with the number @p at or as the ETag
+ * that the file must have. */
+static lx_status set_precondition(lx__http_request *request, int at, lx__precondition precondition,
+                                  const char *etag, lx_error *error)
+{
+    if (precondition == LX__WRITE_IF_ABSENT)
+        request->exchange.own[at] = "If-None-Match: *";
+    if (precondition != LX__WRITE_IF_MATCH)
+        return LX_OK;
+    request->exchange.etag = etag;
+    if (*etag == '\0')
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "the server has no ETags, so nobody can know whether the file was replaced");
+    if (strncmp(etag, "W/", 2) == 0) /* no condition is ever true for it */
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "the server sends the weak ETag %.80s, so nobody can know whether the file "
+                       "was replaced: ask the store itself, or configure the proxy before it not "
+                       "to change what it sends, for example not to compress",
+                       etag);
+    return LX_OK;
+}
+
 static lx_status s3_put(lx__connection *connection, const char *name, const uint8_t *data,
                         size_t size, lx__precondition precondition, const char *etag,
                         lx__answer *answer, lx_error *error)
@@ -120,15 +142,9 @@ static lx_status s3_put(lx__connection *connection, const char *name, const uint
     lx__http_request *request = start(connection, "PUT", answer, &failure);
     if (request != NULL) {
         set_body(request, data, size, checksum);
-        if (precondition == LX__WRITE_IF_ABSENT)
-            request->exchange.own[1] = "If-None-Match: *";
-        if (precondition == LX__WRITE_IF_MATCH)
-            request->exchange.etag = etag;
-        if (precondition == LX__WRITE_IF_MATCH && *etag == '\0')
-            lx_fail(&failure, LX_ERR_UNSUPPORTED,
-                    "the server has no ETags, so nobody can know whether the file was replaced");
-        else if (send_for(request, name, "", answer, &failure) == LX_ERR_NOT_FOUND &&
-                 precondition == LX__WRITE_IF_MATCH)
+        if (set_precondition(request, 1, precondition, etag, &failure) == LX_OK &&
+            send_for(request, name, "", answer, &failure) == LX_ERR_NOT_FOUND &&
+            precondition == LX__WRITE_IF_MATCH)
             failure.status = LX_ERR_STATE; /* there is no file that could match */
     }
     return conclude(request, connection, name, &failure, error);
@@ -257,7 +273,8 @@ static bool says_complete(const lx__http_exchange *exchange)
 }
 
 static lx_status s3_complete(lx__connection *connection, const char *name, const char *upload,
-                             const lx__uploaded_part *parts, uint32_t count, lx__answer *answer,
+                             const lx__uploaded_part *parts, uint32_t count,
+                             lx__precondition precondition, const char *etag, lx__answer *answer,
                              lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
@@ -270,7 +287,8 @@ static lx_status s3_complete(lx__connection *connection, const char *name, const
         request->exchange.body = (const uint8_t *)list;
         request->exchange.body_size = size;
         request->patience = COMPLETE_PATIENCE;
-        if (send_upload(request, name, "", upload, answer, &failure) == LX_OK &&
+        if (set_precondition(request, 0, precondition, etag, &failure) == LX_OK &&
+            send_upload(request, name, "", upload, answer, &failure) == LX_OK &&
             !says_complete(&request->exchange))
             fail_answer(answer, "the server does not say that the upload is complete", &failure);
         answer->got = 0;

@@ -69,8 +69,10 @@ lx_status lx__file_list_make(lx__file_list *list, const lx__snapshot *snapshot, 
 
 void lx__file_list_free(lx__file_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
         lx__free(list->files[i].path);
+        lx__free(list->files[i].etag);
+    }
     lx__free(list->files);
     lx__free(list->sorted);
     *list = (lx__file_list){0};

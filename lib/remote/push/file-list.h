@@ -16,6 +16,7 @@ typedef struct lx__listed_file {
     uint64_t bytes;
     uint32_t crc;   /**< Of a table. */
     uint64_t there; /**< The number of bytes at the URL; LX_NONE: there is no such file. */
+    char *etag;     /**< Of the one there; owned; NULL if there is none. */
     bool wanted;    /**< To be sent. */
 } lx__listed_file;
 

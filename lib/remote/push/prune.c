@@ -13,6 +13,9 @@
 #include "remote/remote-open.h"
 #include "zrecord/read/refresh.h"
 
+/* The most files to remove that are listed: a server may list the same ones again and again. */
+#define MOST_FOUND ((size_t)1 << 20)
+
 /** A file of the format that the current generation does not have. */
 typedef struct leftover {
     char *path;
@@ -29,7 +32,9 @@ typedef struct prune {
     uint64_t latest; /**< When a file must have been written to be removed, at the latest. */
     lx__remote_meta current;
     bool published; /**< There is a dataset; otherwise, only what a push has left goes, no parts. */
+    bool recent;    /**< It is so young that readers of the former generation may still be there. */
     bool dry_run;
+    lx_prune_kept kept;
     lx_prune_visit visit;
     void *user;
 } prune;
@@ -49,6 +54,11 @@ static lx_status find(void *user, const char *path, const lx__remote_info *info,
     if (!lx__path_is_of_dataset(path, &owner) || (owner != 0 && !self->published) ||
         lx__file_list_find(&self->files, path) != NULL)
         return LX_OK;
+    if (self->count == MOST_FOUND)
+        return lx_fail(error, LX_ERR_LIMIT,
+                       "the server lists more than %zu files that the dataset does not need, or "
+                       "the same ones repeatedly: remove some with another tool",
+                       MOST_FOUND);
     leftover *grown = lx__grow_array(self->found, self->count, &self->capacity, sizeof *grown);
     char *copy = lx__strdup(path);
     if (grown != NULL)
@@ -99,11 +109,16 @@ static lx_status remove_group(prune *self, const leftover *files, size_t count, 
         is_sent |= strcmp(files[i].path + files[i].owner, LX__META_NEW_NAME) == 0;
         some_young |= is_young(self, files[i].modified);
     }
-    for (size_t i = 0; status == LX_OK && i < count && !(is_sent && some_young); i++)
-        /* A file is listed twice if the listing was repeated. */
-        if (!is_young(self, files[i].modified) &&
-            (i == 0 || strcmp(files[i].path, files[i - 1].path) != 0))
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        if (i != 0 && strcmp(files[i].path, files[i - 1].path) == 0)
+            continue; /* the listing was repeated */
+        if (!self->recent && !(is_sent && some_young) && !is_young(self, files[i].modified)) {
             status = remove_file(self, &files[i], error);
+        } else {
+            self->kept.files++;
+            self->kept.bytes += files[i].bytes;
+        }
+    }
     return status;
 }
 
@@ -163,15 +178,14 @@ static lx_status list_current(prune *self, const char *url, const lx_remote_opti
 }
 
 /** Finds out what must stay: the files of the dataset or, if there is none, nothing of what a push
- * has left that did not end. Sets @p young if readers of the generation before the current one may
- * still be there. */
-static lx_status look(prune *self, const char *url, const lx_remote_options *options, bool *young,
+ * has left that did not end. */
+static lx_status look(prune *self, const char *url, const lx_remote_options *options,
                       lx_error *error)
 {
     lx__remote_meta claim = {.exists = false};
     lx_status status = lx__remote_meta_read(&self->current, &self->target, LX__META_NAME, error);
     self->published = self->current.exists;
-    *young = self->published && is_young(self, self->current.info.modified);
+    self->recent = self->published && is_young(self, self->current.info.modified);
     if (status == LX_OK && self->published)
         status = list_current(self, url, options, error);
     else if (status == LX_OK)
@@ -195,12 +209,12 @@ static bool is_ours(const void *user, const char *name)
 }
 
 lx_status lx_remote_prune(const char *url, const lx_remote_options *options, uint64_t older,
-                          bool dry_run, lx_prune_visit visit, void *user, lx_error *error)
+                          bool dry_run, lx_prune_visit visit, void *user, lx_prune_kept *kept,
+                          lx_error *error)
 {
     lx__transport *transport;
     lx__request_limits limits;
     uint64_t now = (uint64_t)time(NULL);
-    bool young = false;
     prune self = {.latest = older == 0    ? LX_NONE
                             : older < now ? now - older
                                           : 0,
@@ -213,12 +227,16 @@ lx_status lx_remote_prune(const char *url, const lx_remote_options *options, uin
     if (status == LX_OK)
         status = lx__target_open(&self.target, transport, &limits, error);
     if (status == LX_OK)
-        status = look(&self, url, options, &young, error);
-    if (status == LX_OK && !young)
+        status = look(&self, url, options, error);
+    if (status == LX_OK)
         status = remove_all(&self, error);
     if (status == LX_OK && !dry_run)
         status = lx__target_abandon_all(&self.target, self.latest, is_ours, NULL, error);
     lx__target_close(&self.target);
+    if (self.recent && self.kept.files != 0)
+        self.kept.published = (int64_t)self.current.info.modified;
+    if (kept != NULL)
+        *kept = self.kept;
     for (size_t i = 0; i < self.count; i++)
         lx__free(self.found[i].path);
     lx__free(self.found);

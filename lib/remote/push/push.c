@@ -106,15 +106,17 @@ static bool is_ours(const void *user, const char *name)
            (lx__path_is_of_dataset(name, &owner) && owner == 0);
 }
 
-static lx_status take_length(void *user, const char *name, const lx__remote_info *info,
-                             lx_error *error)
+static lx_status take_info(void *user, const char *name, const lx__remote_info *info,
+                           lx_error *error)
 {
     const push *self = user;
     lx__listed_file *file = lx__file_list_find(&self->files, name);
-    (void)error;
-    if (file != NULL)
-        file->there = info->bytes;
-    return LX_OK;
+    if (file == NULL)
+        return LX_OK;
+    lx__free(file->etag);
+    file->there = info->bytes;
+    file->etag = lx__strdup(info->etag);
+    return file->etag != NULL ? LX_OK : lx__fail_memory(error, "an ETag");
 }
 
 /** Decides about a chunk of a part. If it is not here, the task that has made the part must have
@@ -174,7 +176,7 @@ static lx_status choose(const push *self, lx__listed_file *file, lx_error *error
 /** Lists what is there, and decides which files to send. */
 static lx_status compare(push *self, uint64_t *wanted, lx_error *error)
 {
-    lx_status status = lx__target_list(self->target, take_length, self, error);
+    lx_status status = lx__target_list(self->target, take_info, self, error);
     *wanted = 0;
     for (size_t i = 0; status == LX_OK && i < self->files.count; i++) {
         lx__listed_file *file = &self->files.files[i];
@@ -194,10 +196,8 @@ static lx_status write_meta(const push *self, const char *name, const lx__remote
 {
     lx_error why = LX_ERROR_INIT;
     lx__remote_meta now = {.exists = false};
-    lx__precondition precondition = !former->exists                ? LX__WRITE_IF_ABSENT
-                                    : former->info.etag[0] != '\0' ? LX__WRITE_IF_MATCH
-                                                                   : LX__WRITE_ALWAYS;
-    lx_status status = lx__target_put(self->target, name, self->text, self->size, precondition,
+    lx_status status = lx__target_put(self->target, name, self->text, self->size,
+                                      lx__precondition_for(former->exists, former->info.etag),
                                       former->info.etag, &why);
     if (status != LX_OK && status != LX_ERR_STATE) {
         lx__error_propagate(error, &why);
@@ -212,6 +212,19 @@ static lx_status write_meta(const push *self, const char *name, const lx__remote
     return status;
 }
 
+/** Removes meta.json.new, unless another push has written its own since: stores do not remove on a
+ * condition, so between the two requests it still may. That push then notices nothing, and readers
+ * neither: meta.json is written on a condition. */
+static lx_status remove_claim(const push *self, lx_error *error)
+{
+    lx__remote_meta now = {.exists = false};
+    lx_status status = lx__remote_meta_read(&now, self->target, LX__META_NEW_NAME, error);
+    if (status == LX_OK && lx__remote_meta_is(&now, self->text, self->size))
+        status = lx__target_remove(self->target, LX__META_NEW_NAME, error);
+    lx__remote_meta_free(&now);
+    return status;
+}
+
 /** Writes meta.json.new, also if it is there: its age tells lx_remote_prune() that a push is under
  * way. Then looks whether another push has published and removed its own since. */
 static lx_status make_claim(const push *self, lx_error *error)
@@ -221,7 +234,7 @@ static lx_status make_claim(const push *self, lx_error *error)
     if (status == LX_OK)
         status = lx__remote_meta_read(&now, self->target, LX__META_NAME, error);
     if (status == LX_OK && !lx__remote_meta_equals(&now, &self->current)) {
-        (void)lx__target_remove(self->target, LX__META_NEW_NAME, NULL);
+        (void)remove_claim(self, NULL);
         status = lx__remote_meta_check(&now, meta_of(self), self->target->transport->url, error);
         if (status == LX_OK)
             status = fail_raced(self, error);
@@ -249,7 +262,7 @@ static lx_status check_files(push *self, lx_error *error)
 {
     for (size_t i = 0; i < self->files.count; i++)
         self->files.files[i].there = LX_NONE;
-    lx_status status = lx__target_list(self->target, take_length, self, error);
+    lx_status status = lx__target_list(self->target, take_info, self, error);
     for (size_t i = 0; status == LX_OK && i < self->files.count; i++) {
         const lx__listed_file *file = &self->files.files[i];
         if (file->there != file->bytes)
@@ -292,7 +305,7 @@ static lx_status run(push *self, lx_error *error)
     if (wanted != 0 || !published)
         status = send(self, error);
     if (status == LX_OK && (self->claim.exists || wanted != 0 || !published))
-        status = lx__target_remove(self->target, LX__META_NEW_NAME, error);
+        status = remove_claim(self, error);
     return status == LX_OK ? report(self, error) : status;
 }
 

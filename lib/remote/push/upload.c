@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/pages.h"
 
 /* How many requests to keep ready for each connection, so that none waits for the caller. */
@@ -27,7 +28,6 @@ typedef struct piece {
     sending *whole; /**< NULL: this piece is idle. */
     uint32_t number;
     bool completes; /**< It makes the file of its parts. */
-    bool again;     /**< It has tried to do that before, and may have succeeded. */
 } piece;
 
 typedef struct sender {
@@ -76,37 +76,94 @@ static size_t size_of(const sending *whole, uint32_t number)
     return left < whole->part_size ? (size_t)left : whole->part_size;
 }
 
-/** Explains that an upload is gone. Only a push or a prune abandons uploads. */
-static lx_status fail_abandoned(lx_error *why)
+/** Explains that a file could not be written, as its upload is gone or as the file there is not the
+ * one that the push has found. Only a push or a prune does that. */
+static lx_status fail_late(const piece *self, bool abandoned, lx_error *why)
 {
+    char *path = lx__path_join(self->sender->target->transport->url, self->whole->file->path);
     lx_error_clear(why);
-    return lx_fail(why, LX_ERR_EXISTS,
-                   "another process that pushes to the same URL, or prunes it, has abandoned this "
-                   "upload: wait until it has ended, and push again");
+    lx_status status = lx_fail(why, LX_ERR_EXISTS,
+                               "another process that pushes to the same URL, or prunes it, has %s: "
+                               "wait until it has ended, and push again",
+                               abandoned ? "abandoned this upload" : "written this file");
+    lx_error_locate(why, path, NULL, LX_NONE, LX_NONE);
+    lx__free(path);
+    return status;
 }
 
-/** Sends @p data: a file or a part of it. */
-static lx_status put(const piece *self, lx__connection *connection, const uint8_t *data,
-                     size_t size, lx__answer *answer, lx_error *error)
+/** Reads a table that is at the URL into @p buffer, piece by piece, and computes its checksum. */
+static lx_status read_back(const piece *self, lx__connection *connection, uint8_t *buffer,
+                           uint32_t *crc, lx__answer *answer, lx_error *error)
+{
+    const lx__listed_file *file = self->whole->file;
+    const size_t most = self->sender->buffer_size;
+    lx_status status = LX_OK;
+    *crc = 0;
+    for (uint64_t at = 0; status == LX_OK && at < file->bytes; at += answer->got) {
+        size_t size = file->bytes - at < most ? (size_t)(file->bytes - at) : most;
+        status = connection->transport->class->read(connection, file->path, at, size, buffer,
+                                                    answer, error);
+        if (status == LX_OK && answer->got == 0)
+            return lx_fail(error, LX_ERR_STATE, "the file was replaced while it was read");
+        *crc = lx__crc32c(*crc, buffer, status == LX_OK ? answer->got : 0);
+    }
+    return status;
+}
+
+/** Decides about a file that could not be written, which is right if it is there: an attempt whose
+ * answer was lost has written it, or another push of the same generation. The length tells that of
+ * all files but tables. Replaces @p why. */
+static lx_status settle(const piece *self, lx__connection *connection, uint8_t *buffer,
+                        bool abandoned, lx__answer *answer, lx_error *why)
+{
+    const lx__listed_file *file = self->whole->file;
+    lx__remote_info info = {.bytes = LX_NONE};
+    uint32_t crc = file->crc;
+    lx_error_clear(why);
+    lx_status status = self->sender->target->writing->stat(connection, file->path, &info, answer,
+                                                           why);
+    if (status == LX_OK && info.bytes == file->bytes && file->is_table)
+        status = read_back(self, connection, buffer, &crc, answer, why);
+    if (status == LX_OK && info.bytes == file->bytes && crc == file->crc)
+        return LX_OK;
+    return status == LX_OK || status == LX_ERR_NOT_FOUND || status == LX_ERR_STATE
+               ? fail_late(self, abandoned, why)
+               : status;
+}
+
+/** Returns what must still be true of a file: an older push that hung must not write over what a
+ * later one has sent. */
+static lx__precondition get_precondition(const lx__listed_file *file)
+{
+    return lx__precondition_for(file->there != LX_NONE, file->etag);
+}
+
+/** Sends @p data: a file or a part of it. After a failure, @p data may be something else. */
+static lx_status put(const piece *self, lx__connection *connection, uint8_t *data, size_t size,
+                     lx__answer *answer, lx_error *error)
 {
     const lx__transport_writing *writing = self->sender->target->writing;
     const sending *whole = self->whole;
+    const lx__listed_file *file = whole->file;
     lx_error why = LX_ERROR_INIT;
     lx_status status;
     if (whole->parts != NULL) {
-        status = writing->put_part(connection, whole->file->path, whole->upload, self->number,
+        status = writing->put_part(connection, file->path, whole->upload, self->number,
                                    (uint64_t)self->number * whole->part_size, data, size,
                                    &whole->parts[self->number], answer, &why);
         if (status == LX_ERR_NOT_FOUND)
-            status = fail_abandoned(&why);
-        if (status != LX_OK)
-            lx__error_propagate(error, &why);
-        return status;
+            status = fail_late(self, true, &why);
+    } else {
+        status = check_table(whole, lx__crc32c(0, data, size), &why);
+        if (status == LX_OK)
+            status = writing->put(connection, file->path, data, size, get_precondition(file),
+                                  file->etag, answer, &why);
+        if (status == LX_ERR_STATE)
+            status = settle(self, connection, data, false, answer, &why);
     }
-    status = check_table(whole, lx__crc32c(0, data, size), error);
-    return status == LX_OK ? writing->put(connection, whole->file->path, data, size,
-                                          LX__WRITE_ALWAYS, NULL, answer, error)
-                           : status;
+    if (status != LX_OK)
+        lx__error_propagate(error, &why);
+    return status;
 }
 
 static lx_status send_piece(lx__request *request, lx__connection *connection, lx__answer *answer,
@@ -137,21 +194,10 @@ static lx_status begin_parts(lx__request *request, lx__connection *connection, l
                                                 whole->upload, answer, error);
 }
 
-/** Whether an attempt to complete a file has succeeded whose answer was lost. */
-static bool is_complete(const piece *self, lx__connection *connection, lx__answer *answer)
-{
-    lx__remote_info info;
-    const sending *whole = self->whole;
-    return self->again &&
-           self->sender->target->writing->stat(connection, whole->file->path, &info, answer,
-                                               NULL) == LX_OK &&
-           info.bytes == whole->file->bytes;
-}
-
 static lx_status complete_parts(lx__request *request, lx__connection *connection,
                                 lx__answer *answer, lx_error *error)
 {
-    piece *self = (piece *)request;
+    const piece *self = (const piece *)request;
     const sending *whole = self->whole;
     lx_error why = LX_ERROR_INIT;
     uint32_t crc = 0;
@@ -159,14 +205,17 @@ static lx_status complete_parts(lx__request *request, lx__connection *connection
         crc = lx__crc32c_shift(crc, (uint32_t)size_of(whole, i)) ^ whole->parts[i].crc;
     lx_status status = check_table(whole, crc, &why);
     if (status == LX_OK)
-        status = self->sender->target->writing->complete(connection, whole->file->path,
-                                                         whole->upload, whole->parts,
-                                                         whole->part_count, answer, &why);
-    if (status == LX_ERR_NOT_FOUND && is_complete(self, connection, answer))
-        return LX_OK;
-    if (status == LX_ERR_NOT_FOUND)
-        status = fail_abandoned(&why);
-    self->again = true;
+        status = self->sender->target->writing->complete(
+            connection, whole->file->path, whole->upload, whole->parts, whole->part_count,
+            get_precondition(whole->file), whole->file->etag, answer, &why);
+    if (status == LX_ERR_NOT_FOUND || status == LX_ERR_STATE) {
+        uint8_t *buffer = take_buffer(self->sender);
+        status = buffer != NULL
+                     ? settle(self, connection, buffer, status == LX_ERR_NOT_FOUND, answer, &why)
+                     : lx__fail_memory(&why, "a part of a file");
+        if (buffer != NULL)
+            release_buffer(self->sender, buffer);
+    }
     if (status != LX_OK)
         lx__error_propagate(error, &why);
     return status;
@@ -200,7 +249,6 @@ static lx_status reap(sender *self, piece *done, lx_error *error)
     }
     if (whole->left == 0 && whole->parts != NULL && !done->completes) {
         done->completes = true;
-        done->again = false;
         return lx__target_start(self->target, &done->job, complete_parts, 0, error);
     }
     if (whole->left == 0)

@@ -220,23 +220,24 @@ static lx_status file_put_part(lx__connection *base, const char *name, const cha
 }
 
 static lx_status file_complete(lx__connection *base, const char *name, const char *upload,
-                               const lx__uploaded_part *parts, uint32_t count, lx__answer *answer,
+                               const lx__uploaded_part *parts, uint32_t count,
+                               lx__precondition precondition, const char *etag, lx__answer *answer,
                                lx_error *error)
 {
     lx__file_connection *connection = (lx__file_connection *)base;
     lx_error failure = LX_ERROR_INIT;
     lx__file_place place;
-    lx__file file;
+    lx__atomic_file file = {.temporary = (char *)(uintptr_t)upload};
     (void)parts, (void)count;
     *answer = (lx__answer){.total = LX_NONE};
-    lx_status status = open_upload(connection, name, upload, &place, &file, &failure);
+    lx_status status = open_upload(connection, name, upload, &place, &file.file, &failure);
     if (status == LX_OK) {
-        status = lx__file_sync(&file, &failure);
-        if (status == LX_OK)
-            status = lx__file_rename(place.parent, upload, place.name, &failure);
-        if (status == LX_OK)
-            status = lx__file_sync(place.parent, &failure);
-        lx__file_close(&file);
+        file.directory = place.parent;
+        file.name = (char *)(uintptr_t)place.name;
+        status = install(&file, &place, precondition, etag, &failure);
+        lx__file_close(&file.file);
+        if (status == LX_OK && precondition == LX__WRITE_IF_ABSENT) /* it has two names then */
+            (void)lx__file_remove(place.parent, upload, NULL);
         lx__file_place_close(&place);
     }
     return conclude(status, &failure, answer, error);

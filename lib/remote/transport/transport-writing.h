@@ -30,6 +30,13 @@ typedef enum lx__precondition {
     LX__WRITE_IF_MATCH   /**< The file has a given ETag. */
 } lx__precondition;
 
+/** Returns the precondition that a file is still what was found; @p etag is "" if the server has
+ * none, and then nothing can be demanded of a file that was there. */
+static inline lx__precondition lx__precondition_for(bool exists, const char *etag)
+{
+    return !exists ? LX__WRITE_IF_ABSENT : etag[0] != '\0' ? LX__WRITE_IF_MATCH : LX__WRITE_ALWAYS;
+}
+
 /** A part of a file that was uploaded. */
 typedef struct lx__uploaded_part {
     char etag[LX__ETAG_SIZE];
@@ -56,6 +63,7 @@ typedef struct lx__transport_writing {
      * @retval LX_ERR_STATE  The precondition is not true: somebody else has written the file. After
      *                       an attempt whose answer was lost, it may have been this caller, who
      *                       must read the file to know.
+     * @retval LX_ERR_UNSUPPORTED  #LX__WRITE_IF_MATCH with an ETag that the server cannot compare.
      */
     lx_status (*put)(lx__connection *connection, const char *name, const uint8_t *data, size_t size,
                      lx__precondition precondition, const char *etag, lx__answer *answer,
@@ -75,11 +83,13 @@ typedef struct lx__transport_writing {
     lx_status (*put_part)(lx__connection *connection, const char *name, const char *upload,
                           uint32_t number, uint64_t offset, const uint8_t *data, size_t size,
                           lx__uploaded_part *part, lx__answer *answer, lx_error *error);
-    /** Makes the file of its parts, replacing any that has the name.
+    /** Makes the file of its parts; the precondition is as for @ref put. Some stores ignore it.
      * @retval LX_ERR_NOT_FOUND  There is no such upload: it was abandoned, or an attempt whose
-     *                           answer was lost has completed it, so that the file is there. */
+     *                           answer was lost has completed it, so that the file is there.
+     * @retval LX_ERR_STATE      The precondition is not true. */
     lx_status (*complete)(lx__connection *connection, const char *name, const char *upload,
-                          const lx__uploaded_part *parts, uint32_t count, lx__answer *answer,
+                          const lx__uploaded_part *parts, uint32_t count,
+                          lx__precondition precondition, const char *etag, lx__answer *answer,
                           lx_error *error);
     /** Frees what all uploads below the transport's URL have stored that were begun before the time
      * @p before and not completed. Such an upload of another process that is under way then fails.

@@ -188,7 +188,7 @@ static void prune(struct run *run)
     inject_rearm();
     lx_remote_options *options = hasty_options(run);
     bool pruned = options != NULL && TRY(run, lx_remote_prune(url_of(run), options, 0, false, NULL,
-                                                              NULL, &run->error));
+                                                              NULL, NULL, &run->error));
     lx_remote_options_free(options);
     inject_disarm();
     if (pruned && access(stray, F_OK) == 0)

@@ -46,7 +46,7 @@ PyObject *lxpy_remote_prune(PyObject *module, PyObject *args)
     if (self.files == NULL)
         return NULL;
     self.thread = PyEval_SaveThread();
-    lx_remote_prune(url, opener->options, older, dry_run != 0, add_file, &self, &error);
+    lx_remote_prune(url, opener->options, older, dry_run != 0, add_file, &self, NULL, &error);
     PyEval_RestoreThread(self.thread);
     if (error.status == LX_OK)
         return self.files;

@@ -211,25 +211,33 @@ static inline void store_set(struct store *store, const char *name, const char *
     store_write(store, name, store_copy(text, strlen(text)), strlen(text));
 }
 
+/** Fails unless the precondition is true. */
+static inline lx_status store_check(struct store *store, const char *name,
+                                    lx__precondition precondition, const char *etag,
+                                    lx_error *error)
+{
+    lx__remote_info info = {.etag = ""};
+    const struct stored *file = store_find(store, name);
+    if (file != NULL)
+        store_describe(file, &info);
+    if (precondition == LX__WRITE_ALWAYS || store->unconditional ||
+        (precondition == LX__WRITE_IF_ABSENT ? file == NULL
+                                             : file != NULL && strcmp(info.etag, etag) == 0))
+        return LX_OK;
+    return lx_fail(error, LX_ERR_STATE, "the precondition is not true");
+}
+
 static inline lx_status store_put(lx__connection *connection, const char *name, const uint8_t *data,
                                   size_t size, lx__precondition precondition, const char *etag,
                                   lx__answer *answer, lx_error *error)
 {
     struct store *store = store_of(connection);
-    lx__remote_info info = {.etag = ""};
     lx_status status = store_begin(connection, "put", name, answer, error);
     if (status != LX_OK)
         return status;
-    const struct stored *file = store_find(store, name);
-    if (file != NULL)
-        store_describe(file, &info);
-    bool met = precondition == LX__WRITE_ALWAYS || store->unconditional ||
-               (precondition == LX__WRITE_IF_ABSENT ? file == NULL
-                                                    : file != NULL && strcmp(info.etag, etag) == 0);
-    if (met)
+    status = store_check(store, name, precondition, etag, error);
+    if (status == LX_OK)
         store_write(store, name, store_copy(data, size), size);
-    else
-        status = lx_fail(error, LX_ERR_STATE, "the precondition is not true");
     answer->got = size;
     return store_end(store, "put", name, status, answer, error);
 }
@@ -295,15 +303,16 @@ static inline lx_status store_put_part(lx__connection *connection, const char *n
 
 static inline lx_status store_complete(lx__connection *connection, const char *name,
                                        const char *upload, const lx__uploaded_part *parts,
-                                       uint32_t count, lx__answer *answer, lx_error *error)
+                                       uint32_t count, lx__precondition precondition,
+                                       const char *etag, lx__answer *answer, lx_error *error)
 {
     struct store *store = store_of(connection);
     lx_status status = store_begin(connection, "complete", name, answer, error);
     if (status != LX_OK)
         return status;
     struct store_upload *found = store_find_upload(store, name, upload, error);
-    status = found != NULL ? LX_OK : LX_ERR_NOT_FOUND;
-    if (found != NULL) {
+    status = found != NULL ? store_check(store, name, precondition, etag, error) : LX_ERR_NOT_FOUND;
+    if (status == LX_OK) {
         ck_assert_uint_eq(count, (found->size + store->part_size - 1) / store->part_size);
         for (uint32_t i = 0; i < count; i++)
             ck_assert_uint_eq(strtoul(parts[i].etag, NULL, 10), i);

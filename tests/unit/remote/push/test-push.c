@@ -210,13 +210,13 @@ START_TEST(the_progress_function_ends_it)
 }
 END_TEST
 
-/** Loses a fifth of the answers, after the request had an effect or before. */
+/** Loses a tenth of the answers, after the request had an effect or before. */
 static lx_status lose_answers(struct store *store, const char *request, const char *name,
                               bool after, lx__answer *answer, lx_error *error)
 {
     (void)request, (void)name, (void)after;
     atomic_uint *calls = store->user;
-    return mix(atomic_fetch_add(calls, 1)) % 5 == 0 ? store_refuse(answer, error) : LX_OK;
+    return mix(atomic_fetch_add(calls, 1)) % 10 == 0 ? store_refuse(answer, error) : LX_OK;
 }
 
 START_TEST(answers_may_get_lost)
@@ -233,6 +233,34 @@ START_TEST(answers_may_get_lost)
         expect_published(store, "d", 60);
         store_free(store);
     }
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Loses the first answer to the request that makes a table of its parts. */
+static lx_status lose_completion(struct store *store, const char *request, const char *name,
+                                 bool after, lx__answer *answer, lx_error *error)
+{
+    atomic_bool *done = store->user;
+    return after && strcmp(request, "complete") == 0 && strcmp(name, "label.check") == 0 &&
+                   !atomic_exchange(done, true)
+               ? store_refuse(answer, error)
+               : LX_OK;
+}
+
+START_TEST(a_table_is_read_back_if_the_answer_was_lost)
+{
+    char *scratch = scratch_make();
+    struct store *store = store_new(PART / 5);
+    atomic_bool done = false;
+    records_make_sealed("d", 60);
+    store->hook = lose_completion;
+    store->user = &done;
+    must_push(store, "d");
+    ck_assert(atomic_load(&done));
+    expect_published(store, "d", 60);
+    expect_sent_once(store);
+    store_free(store);
     scratch_remove(scratch);
 }
 END_TEST
@@ -340,6 +368,113 @@ START_TEST(meta_json_is_not_overwritten)
     ck_assert_uint_eq(store_find(store, "meta.json")->sent, 1);
     store_free(store);
     store_free(elsewhere);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** When another push does something: at the request with this name and number. */
+struct moment {
+    const char *request, *name;
+    unsigned number;
+    bool after;
+    struct stored *meta; /* the meta.json of the other */
+    bool publishes, done;
+};
+
+/** Does what another push would. */
+static lx_status interfere(struct store *store, const char *request, const char *name, bool after,
+                           lx__answer *answer, lx_error *error)
+{
+    struct moment *moment = store->user;
+    const struct stored *meta = moment->meta;
+    (void)answer, (void)error;
+    if (after != moment->after || strcmp(request, moment->request) != 0 ||
+        strcmp(name, moment->name) != 0 || moment->number-- != 1)
+        return LX_OK;
+    pthread_mutex_lock(&store->lock);
+    if (moment->publishes)
+        store_write(store, "meta.json", store_copy(meta->data, meta->size), meta->size);
+    store_write(store, "meta.json.new", store_copy(meta->data, meta->size), meta->size);
+    pthread_mutex_unlock(&store->lock);
+    moment->done = true;
+    return LX_OK;
+}
+
+START_TEST(the_claim_of_another_push_stays)
+{
+    struct moment moments[] = {
+        /* It publishes and makes another claim after this one has made its own. */
+        {.request = "stat", .name = "meta.json", .number = 2, .publishes = true},
+        {.request = "put", .name = "meta.json", .number = 1, .after = true},
+    };
+    char *scratch = scratch_make();
+    struct store *elsewhere = store_new(PART);
+    records_make_sealed("d", 20);
+    must_push(elsewhere, "d");
+    grow(20, 60);
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        struct store *store = store_new(PART);
+        moments[i].meta = store_find(elsewhere, "meta.json");
+        store->hook = interfere;
+        store->user = &moments[i];
+        struct result result = push(store, "d");
+        ck_assert(moments[i].done);
+        if (moments[i].publishes)
+            expect_failure(result, LX_ERR_EXISTS, "at the same time");
+        else
+            ck_assert_int_eq(result.status, LX_OK);
+        ck_assert_ptr_nonnull(store_find(store, "meta.json.new"));
+        store_free(store);
+    }
+    store_free(elsewhere);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Lets the dataset "d" be pushed before a certain request of a push that is older. */
+static lx_status overtake(struct store *store, const char *request, const char *name, bool after,
+                          lx__answer *answer, lx_error *error)
+{
+    char what[300];
+    struct intervention *user = store->user;
+    (void)answer, (void)error;
+    snprintf(what, sizeof what, "%s %s", request, name);
+    if (!after && strcmp(what, user->when) == 0 && !atomic_exchange(&user->done, true))
+        must_push(store, "d");
+    return LX_OK;
+}
+
+START_TEST(an_older_push_that_hung_replaces_nothing)
+{
+    static const struct {
+        const char *when;
+        size_t part_size;
+    } cases[] = {{"begin chunk/0.zr", PART},
+                 {"put chunk/0.zr", 100 * PART},
+                 {"begin label.check", PART / 5},
+                 {"put label.check", 100 * PART}};
+    char *scratch = scratch_make();
+    records_make_sealed("d", 20);
+    ck_assert_int_eq(system("cp -r d first"), 0);
+    grow(20, 60);
+    ck_assert_int_eq(system("cp -r d second"), 0);
+    grow(60, 100);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        struct store *store = store_new(cases[i / 2].part_size);
+        struct intervention other = {.when = cases[i / 2].when};
+        if (i % 2 != 0) { /* files of an even older one are there */
+            must_push(store, "first");
+            strcpy(store_find(store, "meta.json")->name, "meta.json.new");
+        }
+        store->hook = overtake;
+        store->user = &other;
+        struct result result = push(store, "second");
+        ck_assert(atomic_load(&other.done));
+        store->hook = NULL;
+        expect_published(store, "d", 100);
+        expect_failure(result, LX_ERR_EXISTS, "another process that pushes to the same URL");
+        store_free(store);
+    }
     scratch_remove(scratch);
 }
 END_TEST
@@ -591,10 +726,13 @@ START_TEST(directories_are_published_and_pruned)
     unit_ok(lx_dataset_push(dataset, "a/b", NULL, false, NULL, NULL, &sent, &error));
     ck_assert_uint_gt(sent, 0);
     file_put("a/b/LOG.9", "x", 1);
-    unit_ok(lx_remote_prune("a/b", NULL, 3600, false, note, &found, &error));
-    unit_ok(lx_remote_prune("a/b", NULL, 0, true, note, &found, &error));
+    lx_prune_kept kept;
+    unit_ok(lx_remote_prune("a/b", NULL, 3600, false, note, &found, &kept, &error));
+    ck_assert(kept.files == 1 && kept.bytes == 1 && kept.published > 0);
+    unit_ok(lx_remote_prune("a/b", NULL, 0, true, note, &found, &kept, &error));
+    ck_assert(kept.files == 0 && kept.published == 0);
     ck_assert(found == 1 && file_exists("a/b/LOG.9"));
-    unit_ok(lx_remote_prune("a/b", NULL, 0, false, NULL, NULL, &error));
+    unit_ok(lx_remote_prune("a/b", NULL, 0, false, NULL, NULL, NULL, &error));
     ck_assert(!file_exists("a/b/LOG.9"));
     unit_ok(lx_remote_open("a/b", NULL, NULL, &there, &error));
     expect_records(there, COUNT);
@@ -606,8 +744,8 @@ START_TEST(directories_are_published_and_pruned)
     lx_dataset_close(there);
     unit_refuses_null(lx_dataset_push(NULL, "x", NULL, false, NULL, NULL, NULL, &error), "dataset");
     unit_refuses_null(lx_dataset_push(dataset, NULL, NULL, false, NULL, NULL, NULL, &error), "url");
-    unit_refuses_null(lx_remote_prune(NULL, NULL, 0, false, NULL, NULL, &error), "url");
-    unit_fails(lx_remote_prune("x", NULL, 0, false, NULL, NULL, &error), LX_ERR_NOT_FOUND);
+    unit_refuses_null(lx_remote_prune(NULL, NULL, 0, false, NULL, NULL, NULL, &error), "url");
+    unit_fails(lx_remote_prune("x", NULL, 0, false, NULL, NULL, NULL, &error), LX_ERR_NOT_FOUND);
     lx_dataset_close(dataset);
     dataset = open_dataset("open");
     unit_fails(lx_dataset_push(dataset, "x", NULL, false, NULL, NULL, NULL, &error), LX_ERR_STATE);
@@ -619,8 +757,10 @@ END_TEST
 
 UNIT_MAIN("remote/push", directories_are_published_and_pruned, a_push_publishes_the_dataset,
           continues_wherever_it_was_cut_off, the_progress_function_ends_it, answers_may_get_lost,
-          another_dataset_stays, one_of_two_wins, meta_json_is_not_overwritten,
-          works_on_a_server_that_ignores_conditions, an_upload_may_be_abandoned_by_others,
+          a_table_is_read_back_if_the_answer_was_lost, another_dataset_stays, one_of_two_wins,
+          meta_json_is_not_overwritten, works_on_a_server_that_ignores_conditions,
+          an_upload_may_be_abandoned_by_others, the_claim_of_another_push_stays,
+          an_older_push_that_hung_replaces_nothing,
           a_file_that_another_push_replaced_is_not_published, files_of_a_published_generation_stay,
           a_new_generation_is_published_next_to_the_former_one, damage_is_not_published,
           what_was_deleted_is_sent_again, hostile_files_are_refused)

@@ -164,9 +164,38 @@ START_TEST(an_upload_has_a_name_of_its_own)
     unit_ok(writing->abandon_all(connection, LX_NONE, is_chunk, NULL, &answer, &error));
     unit_ok(writing->begin(connection, "chunk/1.zr", 2, second, &answer, &error));
     ck_assert_str_ne(upload, second);
-    unit_fails(writing->complete(connection, "chunk/1.zr", upload, &part, 1, &answer, &error),
+    unit_fails(writing->complete(connection, "chunk/1.zr", upload, &part, 1, LX__WRITE_IF_ABSENT,
+                                 "", &answer, &error),
                LX_ERR_NOT_FOUND);
-    unit_ok(writing->complete(connection, "chunk/1.zr", second, &part, 1, &answer, &error));
+    unit_ok(writing->complete(connection, "chunk/1.zr", second, &part, 1, LX__WRITE_IF_ABSENT, "",
+                              &answer, &error));
+    tear_down();
+}
+END_TEST
+
+START_TEST(an_upload_is_completed_if_the_precondition_is_true)
+{
+    char upload[LX__UPLOAD_SIZE];
+    lx__uploaded_part part;
+    lx__remote_info info;
+    set_up();
+    unit_ok(put("chunk/1.zr", "old"));
+    unit_ok(writing->stat(connection, "chunk/1.zr", &info, &answer, &error));
+    unit_ok(writing->begin(connection, "chunk/1.zr", 3, upload, &answer, &error));
+    unit_ok(writing->put_part(connection, "chunk/1.zr", upload, 0, 0, (const uint8_t *)"new", 3,
+                              &part, &answer, &error));
+    unit_fails(writing->complete(connection, "chunk/1.zr", upload, &part, 1, LX__WRITE_IF_ABSENT,
+                                 "", &answer, &error),
+               LX_ERR_STATE);
+    ck_assert_int_eq(answer.retry, LX__RETRY_NEVER);
+    unit_fails(writing->complete(connection, "chunk/1.zr", upload, &part, 1, LX__WRITE_IF_MATCH,
+                                 "\"x\"", &answer, &error),
+               LX_ERR_STATE);
+    has_text("a/b/set/chunk/1.zr", "old");
+    unit_ok(writing->complete(connection, "chunk/1.zr", upload, &part, 1, LX__WRITE_IF_MATCH,
+                              info.etag, &answer, &error));
+    has_text("a/b/set/chunk/1.zr", "new");
+    ck_assert_uint_eq(count_entries("a/b/set/chunk"), 1);
     tear_down();
 }
 END_TEST
@@ -225,11 +254,13 @@ START_TEST(parts_come_in_any_order_over_several_connections)
         ck_assert_uint_eq(answer.got, size);
         ck_assert_uint_eq(parts[i].crc, lx__crc32c(0, data + offset, size));
     }
-    unit_ok(writing->complete(other, "chunk/0.zr", upload, parts, 3, &answer, &error));
+    unit_ok(writing->complete(other, "chunk/0.zr", upload, parts, 3, LX__WRITE_IF_ABSENT, "",
+                              &answer, &error));
     unit_ok(transport->class->read(connection, "chunk/0.zr", 0, SIZE, back, &answer, &error));
     ck_assert_mem_eq(back, data, SIZE);
     ck_assert_uint_eq(count_entries("a/b/set/chunk"), 1);
-    unit_fails(writing->complete(other, "chunk/0.zr", upload, parts, 3, &answer, &error),
+    unit_fails(writing->complete(other, "chunk/0.zr", upload, parts, 3, LX__WRITE_IF_ABSENT, "",
+                                 &answer, &error),
                LX_ERR_NOT_FOUND);
     tear_down();
 }
@@ -357,7 +388,7 @@ END_TEST
 UNIT_MAIN("remote/transport/transport-file-writing", files_are_written_with_their_folders,
           what_is_missing_is_told, preconditions_hold, no_folder_is_made_in_a_file,
           a_name_stays_below_the_folder, an_upload_has_a_name_of_its_own,
-          a_folder_or_a_link_may_have_the_name, parts_come_in_any_order_over_several_connections,
-          lists_files_without_links_and_uploads, uploads_are_abandoned_if_they_are_old_enough,
-          a_folder_too_deep_is_not_listed, an_interrupted_transport_writes_nothing,
-          what_cannot_be_written_is_not_tried_again)
+          an_upload_is_completed_if_the_precondition_is_true, a_folder_or_a_link_may_have_the_name,
+          parts_come_in_any_order_over_several_connections, lists_files_without_links_and_uploads,
+          uploads_are_abandoned_if_they_are_old_enough, a_folder_too_deep_is_not_listed,
+          an_interrupted_transport_writes_nothing, what_cannot_be_written_is_not_tried_again)
