@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "dataset.h"
+#include "datasets.h"
 #include "directory.h"
 #include "elsewhere.h"
 #include "failure.h"
@@ -20,6 +21,11 @@
 #include "report.h"
 
 enum { OPTION_SCRATCH = OPTION_OWN };
+
+/* Remote parts that are open at a time: each has threads, connections, and its tables in memory.
+ * The UUID of what is joined in several groups depends on them, so this is the same number as in
+ * Python's lx.join(): then the one continues what the other has begun to send. */
+#define GROUP ((size_t)128)
 
 static const command_option options[] = {
     {OPTION_SCRATCH, "scratch", "FOLDER",
@@ -36,7 +42,6 @@ typedef struct request {
     const char *scratch;
     bool quiet, json;
     char **paths; /* of the parts, relative to the target */
-    lx_dataset **parts;
     uint64_t length;
     progress bar;
 } request;
@@ -136,21 +141,6 @@ static void allow_files(void)
     }
 }
 
-static lx_status open_all(request *r, lx_error *error)
-{
-    lx_status status = LX_OK;
-    allow_files();
-    r->parts = calloc(r->count, sizeof *r->parts);
-    if (r->parts == NULL)
-        return fail_memory(error, "the parts");
-    for (size_t i = 0; status == LX_OK && i < r->count; i++) {
-        status = dataset_open(r->given[i], &r->parts[i], error);
-        if (status == LX_OK)
-            r->length += lx_dataset_get_length(r->parts[i]);
-    }
-    return status;
-}
-
 /* ---- joining */
 
 static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *error)
@@ -160,14 +150,28 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user, lx_error *e
     return interrupt_check(error);
 }
 
-static lx_status join(request *r, const char *path, lx_error *error)
+/** Joins @p count parts, which are open only during the call, at @p path. */
+static lx_status join(request *r, const char *path, const char *const *given,
+                      const char *const *paths, size_t count, lx_error *error)
 {
-    progress_begin(&r->bar, "join", r->quiet);
-    lx_status status = lx_dataset_join(path, r->parts, (const char *const *)r->paths, r->count,
-                                       advanced, r, error);
-    progress_clear(&r->bar);
+    lx_dataset **parts = calloc(count, sizeof *parts);
+    if (parts == NULL)
+        return fail_memory(error, "the parts");
+    lx_status status = datasets_open(given, count, parts, error);
+    r->length = 0;
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        r->length += lx_dataset_get_length(parts[i]);
+    if (status == LX_OK) {
+        progress_begin(&r->bar, "join", r->quiet);
+        status = lx_dataset_join(path, parts, paths, count, advanced, r, error);
+        progress_clear(&r->bar);
+    }
+    datasets_close(parts, count);
+    free(parts);
     return status;
 }
+
+/* ---- joining remote parts */
 
 static lx_status sent(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
@@ -195,25 +199,68 @@ static lx_status send(request *r, const char *path, lx_error *error)
     return status;
 }
 
-/** Joins in a temporary directory, and sends the result. Joining the same parts again makes the
- * same dataset, so nothing has to stay there. */
-static lx_status join_elsewhere(request *r, lx_error *error)
+/** The datasets that parts of a URL are joined to, in a temporary folder: each group of parts to
+ * one, and the groups to the last one, unless there is only one group. */
+typedef struct groups {
+    char folder[4096];
+    size_t count;
+    char **paths;        /* of the groups, and the last one */
+    const char **inside; /* the groups' paths relative to the last one: their parts are inside */
+} groups;
+
+static lx_status make_groups(groups *self, const request *r, lx_error *error)
 {
-    char folder[4096], path[sizeof folder + 8];
     const char *temporary = r->scratch != NULL ? r->scratch : getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/loaderx-join-XXXXXX",
+    self->count = (r->count - 1) / GROUP + 1;
+    self->paths = calloc(self->count + 1, sizeof *self->paths);
+    self->inside = calloc(self->count, sizeof *self->inside);
+    bool made = self->paths != NULL && self->inside != NULL;
+    for (size_t i = 0; made && i <= self->count; i++)
+        made = (self->paths[i] = calloc(1, sizeof self->folder + 24)) != NULL;
+    if (!made)
+        return fail_memory(error, "the parts");
+    snprintf(self->folder, sizeof self->folder, "%s/loaderx-join-XXXXXX",
              temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp");
-    if (mkdtemp(folder) == NULL)
-        return lx_fail_errno(error, errno, folder, "cannot make a temporary directory");
-    snprintf(path, sizeof path, "%s/joined", folder);
-    lx_status status = join(r, path, error);
-    if (status == LX_OK)
-        status = send(r, path, error);
-    directory_discard(path, true, true);
-    (void)rmdir(folder);
-    return status;
+    if (mkdtemp(self->folder) == NULL)
+        return lx_fail_errno(error, errno, self->folder, "cannot make a temporary directory");
+    for (size_t i = 0; i <= self->count; i++)
+        sprintf(self->paths[i], "%s/%zu", self->folder, i);
+    for (size_t i = 0; i < self->count; i++)
+        self->inside[i] = "";
+    return LX_OK;
 }
 
+static void remove_groups(groups *self)
+{
+    for (size_t i = 0; self->paths != NULL && i <= self->count; i++) {
+        if (self->paths[i] != NULL)
+            directory_discard(self->paths[i], true, true);
+        free(self->paths[i]);
+    }
+    (void)rmdir(self->folder);
+    free(self->paths);
+    free(self->inside);
+}
+
+/** Joins the parts of a URL in a temporary folder, and sends the result. Joining the same parts
+ * again makes the same dataset, so nothing has to stay there. */
+static lx_status join_elsewhere(request *r, lx_error *error)
+{
+    groups made = {0};
+    lx_status status = make_groups(&made, r, error);
+    for (size_t i = 0; status == LX_OK && i < made.count; i++) {
+        size_t first = i * GROUP, left = r->count - first;
+        status = join(r, made.paths[i], r->given + first, (const char *const *)r->paths + first,
+                      left < GROUP ? left : GROUP, error);
+    }
+    if (status == LX_OK && made.count > 1)
+        status = join(r, made.paths[made.count], (const char *const *)made.paths, made.inside,
+                      made.count, error);
+    if (status == LX_OK)
+        status = send(r, made.paths[made.count > 1 ? made.count : 0], error);
+    remove_groups(&made);
+    return status;
+}
 static lx_status print(const request *r, lx_error *error)
 {
     if (r->json)
@@ -235,22 +282,18 @@ static lx_status run(int argc, char **argv, lx_error *error)
         status = check_request(&r, error);
     if (status == LX_OK)
         status = locate_all(&r, error);
-    if (status == LX_OK)
-        status = open_all(&r, error);
     if (status == LX_OK) {
+        allow_files();
         interrupt_catch();
-        status = elsewhere_is(r.target) ? join_elsewhere(&r, error) : join(&r, r.target, error);
+        status = elsewhere_is(r.target)
+                     ? join_elsewhere(&r, error)
+                     : join(&r, r.target, r.given, (const char *const *)r.paths, r.count, error);
     }
     advise(error, LX_ERR_CANCELED, "the same command begins again");
     if (status == LX_OK)
         status = print(&r, error);
-    for (size_t i = 0; i < r.count; i++) {
-        if (r.parts != NULL)
-            lx_dataset_close(r.parts[i]);
-        if (r.paths != NULL)
-            free(r.paths[i]);
-    }
-    free(r.parts);
+    for (size_t i = 0; r.paths != NULL && i < r.count; i++)
+        free(r.paths[i]);
     free(r.paths);
     free(r.given);
     return status;

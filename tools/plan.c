@@ -159,6 +159,25 @@ static lx_status examine(plan *p, lx_error *error)
 
 /* ---- the plan */
 
+/** Fails if the dataset has too few records for the lanes. */
+static lx_status check_length(const plan *p, lx_error *error)
+{
+    char window[REPORT_SIZE_TEXT], block[REPORT_SIZE_TEXT];
+    uint64_t segment = p->block > 2 ? p->block : 2, fitting = p->length / segment;
+    if (p->lanes <= fitting)
+        return LX_OK;
+    if (fitting == 0)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "the dataset is too small for a block of %s: choose a smaller --block, or "
+                       "use the order lx.Shuffle",
+                       report_size(p->block_bytes, block));
+    return lx_fail(error, LX_ERR_ARGUMENT,
+                   "the dataset is too small for a window of %s in blocks of %s: choose --window "
+                   "%" PRIu64 " or less, or use the order lx.Shuffle",
+                   report_size(p->window_bytes, window), report_size(p->block_bytes, block),
+                   fitting * p->block * p->record_bytes);
+}
+
 /** Computes lanes and block as lx.Lanes(dataset, window=, block=) does, and checks them. */
 static lx_status cut(plan *p, lx_error *error)
 {
@@ -166,7 +185,10 @@ static lx_status cut(plan *p, lx_error *error)
     uint64_t record = p->record_bytes, bytes = p->block_bytes;
     p->block = bytes > record ? bytes / record : 1;
     p->lanes = p->window_bytes / (bytes > record ? bytes : record);
-    lx_status status = lx_order_new_lanes(p->length, p->lanes, p->block, 0, &order, error);
+    lx_status status = check_length(p, error);
+    if (status != LX_OK)
+        return status;
+    status = lx_order_new_lanes(p->length, p->lanes, p->block, 0, &order, error);
     lx_order_unref(order);
     advise(error, LX_ERR_ARGUMENT, "choose another --window or --block");
     return status;
@@ -249,21 +271,31 @@ static lx_status print_json(const plan *p, lx_error *error)
         error);
 }
 
+/** Prints a better order if there is one, and why. */
+static void print_order_advice(const plan *p)
+{
+    char size[REPORT_SIZE_TEXT];
+    if (p->better != 0)
+        printf("advice    use lx.Lanes(dataset, lanes=%" PRIu64 ", block=%" PRIu64
+               "), a window of %s:\n",
+               p->better, p->block, report_size(p->better * p->block * p->record_bytes, size));
+    else if (p->sharing > 1 || p->lanes < p->batch)
+        printf("advice    use lx.Shuffle, with a cache that holds the dataset, which is too small "
+               "for enough lanes:\n");
+    if (p->sharing > 1)
+        printf("          the number of lanes is no multiple of that of the ranks: blocks are read "
+               "more than once\n");
+    if (p->lanes < p->batch)
+        printf("          there are fewer lanes than records in a batch of all ranks, %" PRIu64
+               ": neighbors meet in it\n",
+               p->batch);
+}
+
 /** Prints what should be changed. */
 static void print_advice(const plan *p)
 {
     char size[REPORT_SIZE_TEXT];
-    if (p->sharing > 1)
-        printf("advice    the number of lanes is no multiple of that of the ranks: blocks are read "
-               "more than once\n");
-    if (p->lanes < p->batch)
-        printf("advice    there are fewer lanes than records in a batch of all ranks, %" PRIu64
-               ": neighbors meet in it\n",
-               p->batch);
-    if (p->better != 0)
-        printf("advice    use lx.Lanes(dataset, lanes=%" PRIu64 ", block=%" PRIu64
-               "): a window of %s\n",
-               p->better, p->block, report_size(p->better * p->block * p->record_bytes, size));
+    print_order_advice(p);
     if (!fits(p))
         printf(
             "advice    the cache holds %.0f %% of what a host reads; the rest is fetched in each "

@@ -270,7 +270,8 @@ LX_API lx_status lx_dataset_pull(lx_dataset *dataset, const char *path,
  * interrupted can continue. A value is intact in the new dataset if and only if it is in its part;
  * lx_dataset_verify() tells.
  *
- * The dataset is durable when the call returns. If the call fails or is interrupted, @p path is no
+ * The dataset is durable when the call returns, and so are the names of local parts, which may have
+ * been moved to their folders just before. If the call fails or is interrupted, @p path is no
  * dataset, and the call can be repeated; the parts never change.
  *
  * @param[in]  path      The directory to create. It may exist if it contains only the parts, or
@@ -282,7 +283,10 @@ LX_API lx_status lx_dataset_pull(lx_dataset *dataset, const char *path,
  * @param[in]  paths     For each part, the path of its folder relative to @p path, or to the URL of
  *                       the new dataset: 1 to 8 names, joined by slashes, of at most 200 bytes
  *                       together. Each name has 1 to 64 of the characters A-Z a-z 0-9 _ . - and
- *                       does not begin with a dot.
+ *                       does not begin with a dot. "" is for a part that was joined itself, and
+ *                       whose parts have the same paths in the new dataset. So a great number of
+ *                       remote parts can be joined in groups, of which one is open at a time: join
+ *                       each group in a directory of its own, then the groups in an empty one.
  * @param[in]  count     The number of parts, at least 1.
  * @param[in]  progress  The progress callback, which receives the number of values passed over so
  *                       far, and the total; may be NULL.
@@ -296,7 +300,8 @@ LX_API lx_status lx_dataset_pull(lx_dataset *dataset, const char *path,
  *                             without dictionaries, or copy the records; or @p path is on a network
  *                             file system (the error names it): join in a local directory, and send
  *                             the result with lx_dataset_push().
- * @retval LX_ERR_EXISTS       @p path contains a dataset or anything else; nothing changed.
+ * @retval LX_ERR_EXISTS       @p path contains a dataset or anything else, which the error names;
+ *                             nothing changed.
  * @retval LX_ERR_BUSY         Another process is creating a dataset at @p path.
  * @retval LX_ERR_CORRUPT      A table of a part is damaged, or an entry in it is not valid; the
  *                             error names the record and the field. Repair the part first.

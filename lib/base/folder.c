@@ -117,3 +117,10 @@ void lx__folder_remove(const lx__file *directory, char *path)
             return;
     }
 }
+
+bool lx__folder_is_shared(const char *one, const char *other)
+{
+    const char *slash = strrchr(one, '/');
+    size_t length = slash != NULL ? (size_t)(slash - one) + 1 : 0;
+    return strncmp(one, other, length) == 0 && strchr(other + length, '/') == NULL;
+}

@@ -35,4 +35,7 @@ LX_API lx_status lx__folder_sync(const lx__file *directory, const char *path, lx
  * but follows symbolic links: for folders that the caller has made. */
 LX_API void lx__folder_remove(const lx__file *directory, char *path);
 
+/** Whether the files at two paths are in the same folder. */
+LX_API bool lx__folder_is_shared(const char *one, const char *other);
+
 #endif

@@ -2,6 +2,7 @@
 """loaderx join: one dataset of many, whose payloads stay where they are."""
 
 import os
+import shutil
 import time
 
 import pytest
@@ -70,7 +71,7 @@ def test_refuses(loaderx, folder, parts):
     loaderx.text('import', 'all/part/other', '--idx', f'y={folder}/part.idx', '--seal', '-q')
     assert "missing" in loaderx.fails(1, 'join', 'all', *parts, 'all/part/other')
     (folder / 'all' / 'notes').write_text('mine')
-    assert 'not empty' in loaderx.fails(2, 'join', 'all', *parts)
+    assert "not empty: 'notes' is in the way" in loaderx.fails(2, 'join', 'all', *parts)
     assert not (folder / 'all' / 'meta.json').exists()
     assert (folder / 'all' / 'notes').read_text() == 'mine'
 
@@ -110,3 +111,16 @@ def test_joins_at_a_url(loaderx, folder, parts):
     loaderx.text('join', f'{url}/', *given, '--scratch', 'scratch', '-q')
     assert 'is not inside' in loaderx.fails(2, 'join', url, parts[0])
     loaderx.fails(2, 'join', url, *reversed(given))    # another dataset is there
+
+
+def test_joins_more_parts_at_a_url_than_are_open_at_a_time(loaderx, folder):
+    (folder / 'one.jsonl').write_text('{"a": 1}\n')
+    loaderx.text('import', 'one', '--format', 'jsonl', 'one.jsonl', '--seal', '-q')
+    for i in range(130):
+        shutil.copytree(folder / 'one', folder / 'all' / f'{i:03}')
+    url = f'file://{folder}/all'
+    given = [f'{url}/{i:03}' for i in range(130)]
+    assert loaderx.text('join', url, *given) == f'{url}: 130 records, joined from 130 parts\n'
+    loaderx.text('verify', url)
+    assert loaderx.text('get', url, 129, '--field', 'a') == '1\n'
+    assert 'none' in loaderx.fails(2, 'join', url, *given, f'{url}/none')

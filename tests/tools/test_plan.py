@@ -2,6 +2,7 @@
 """loaderx plan: what an epoch will cost."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -82,14 +83,26 @@ def test_advice(loaderx, train):
     text = loaderx.text('plan', train, '--window', '1M', '--block', '16k', '--world', '48',
                         '--batch-size', '1')
     assert 'no multiple of that of the ranks' in text
-    assert 'use lx.Lanes(dataset, lanes=48, block=16)' in text
+    assert 'use lx.Lanes(dataset, lanes=48, block=16)' in text and text.count('advice') == 1
     text = loaderx.text('plan', train, '--window', '1M', '--block', '16k', '--batch-size', '100')
     assert 'fewer lanes than records in a batch of all ranks, 100' in text
+    assert 'use lx.Lanes(dataset, lanes=100, block=16)' in text and text.count('advice') == 1
+    # 8,000 records are too few for 12,288 lanes, and 48 would not be enough.
+    text = loaderx.text('plan', train, '--window', '1M', '--block', '16k', '--world', '48')
+    assert 'use lx.Shuffle' in text and text.count('advice') == 1
+
+
+def test_a_window_that_is_advised_is_accepted(loaderx, train):
+    line = loaderx.fails(2, 'plan', train, '--block', '16k')
+    assert 'too small for a window of 4.0 GiB in blocks of 16.0 KiB' in line
+    most = re.search(r'choose --window (\d+) or less', line)[1]
+    loaderx.text('plan', train, '--block', '16k', '--window', most)
+    assert 'choose a smaller --block' in loaderx.fails(2, 'plan', train, '--block', '16M')
 
 
 def test_errors(loaderx, folder, train):
     assert 'DIR' in loaderx.fails(2, 'plan')
-    assert 'choose another --window' in loaderx.fails(2, 'plan', train)
+    assert 'or less, or use the order lx.Shuffle' in loaderx.fails(2, 'plan', train)
     assert 'choose another --window' in loaderx.fails(2, 'plan', train, '--window', '1k')
     line = loaderx.fails(2, 'plan', train, '--world', '8', '--hosts', '3')
     assert '--hosts 3 must divide' in line

@@ -19,8 +19,9 @@ static int take_part(joining *self, lxpy_state *state, PyObject *pair)
     if (!PyArg_ParseTuple(pair, "OO", &dataset, &path) ||
         lxpy_dataset_check(state, dataset, "a part") < 0)
         return -1;
-    self->names[i] = lxpy_path(path, "the path of a part");
-    if (self->names[i] == NULL || lxpy_reading_begin(&self->readings[i], dataset) < 0) {
+    /* which may be empty, unlike for lxpy_path() */
+    if (!PyUnicode_FSConverter(path, &self->names[i]) ||
+        lxpy_reading_begin(&self->readings[i], dataset) < 0) {
         Py_CLEAR(self->names[i]);
         return -1;
     }

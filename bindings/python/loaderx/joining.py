@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import os
 import resource
 import tempfile
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from . import _core
 from ._elsewhere import Credentials
@@ -18,6 +19,13 @@ from .sources import Dataset
 from .sources.dataset import Path
 
 __all__ = ['join']
+
+# Remote parts that are open at a time: each has threads, connections, and its tables in memory. The
+# UUID of what is joined in several groups depends on them, so this is the same number as in
+# `loaderx join`: then the one continues what the other has begun to send.
+_GROUP = 128
+
+_THREADS = 16
 
 
 def join(path: Path, parts: Sequence[Path], *, scratch: Optional[Path] = None,
@@ -45,15 +53,16 @@ def join(path: Path, parts: Sequence[Path], *, scratch: Optional[Path] = None,
     parts : list of path-like or URL
         The parts, in the order of their records.
     scratch : path-like, optional
-        For a URL: the folder for the tables, about 24 bytes for each value, until they are sent;
-        by default, that of `tempfile`. The tables of the parts are in memory, which takes about as
-        much.
+        For a URL: the folder for the tables, about 24 bytes for each value, or 48 if there are more
+        than 128 parts, until they are sent; by default, that of `tempfile`. Remote parts are open
+        in groups of 128, whose tables are in memory.
     endpoint, region, credentials, anonymous, connections, patience
         For a URL: see `Dataset`.
     progress : bool or callable, optional
         True shows a bar on a terminal or in a notebook, if tqdm is installed. If a function is
         passed, it is called periodically with the number of values passed over so far and the
-        total; if it raises an exception, the operation ends.
+        total, in each group of remote parts anew, and then of bytes sent; if it raises an
+        exception, the operation ends.
 
     Raises
     ------
@@ -84,23 +93,48 @@ def join(path: Path, parts: Sequence[Path], *, scratch: Optional[Path] = None,
     remote = is_url(path)
     if not remote and scratch is not None:
         raise ValueError('scratch requires a URL: in a directory, the tables are written there')
+    parts = list(parts)
     found = [_inside(path, part) for part in parts]
-    with _more_files(len(found)), contextlib.ExitStack() as stack:
-        opened: List[Tuple[Dataset, str]] = [
-            (stack.enter_context(Dataset(part, **(options if remote else {}))), inner)
-            for part, inner in zip(parts, found)]
-        if not remote:
-            _join(path, opened, progress)
-            return
-        with tempfile.TemporaryDirectory(prefix='loaderx-join-', dir=scratch) as folder:
-            joined = os.path.join(os.fsdecode(folder), 'joined')
-            _join(joined, opened, progress)
-            push(joined, path, progress=progress, **options)
+    if not remote:
+        _join(path, parts, found, progress)
+        return
+    with tempfile.TemporaryDirectory(prefix='loaderx-join-', dir=scratch) as folder:
+        joined = _join_groups(os.fsdecode(folder), parts, found, progress, options)
+        push(joined, path, progress=progress, **options)
 
 
-def _join(path: Path, parts: List[Tuple[Dataset, str]], progress: Progress) -> None:
-    with reporting(progress, 'join', ' values') as report_progress:
-        _core.Dataset._join(path, parts, report_progress)
+def _join_groups(folder: str, parts: Sequence[Path], inside: Sequence[str], progress: Progress,
+                 options: Mapping[str, Any]) -> str:
+    """Join remote parts in groups, of which one is open at a time, then the groups."""
+    groups = []
+    for first in range(0, max(len(parts), 1), _GROUP):
+        groups.append(os.path.join(folder, str(first)))
+        group = slice(first, first + _GROUP)
+        _join(groups[-1], parts[group], inside[group], progress, **options)
+    if len(groups) == 1:
+        return groups[0]
+    joined = os.path.join(folder, 'joined')
+    _join(joined, groups, [''] * len(groups), progress)
+    return joined
+
+
+def _join(path: Path, parts: Sequence[Path], inside: Sequence[str], progress: Progress,
+          **options: Any) -> None:
+    with _more_files(len(parts)), contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(part) for part in _open_all(parts, options)]
+        with reporting(progress, 'join', ' values') as report_progress:
+            _core.Dataset._join(path, list(zip(opened, inside)), report_progress)
+
+
+def _open_all(parts: Sequence[Path], options: Mapping[str, Any]) -> List[Dataset]:
+    """Open datasets, some at a time: a remote one takes several answers of its server."""
+    with concurrent.futures.ThreadPoolExecutor(_THREADS) as pool:
+        opening = [pool.submit(Dataset, part, **options) for part in parts]
+        try:
+            return [future.result() for future in opening]
+        finally:
+            for future in opening:    # after a failure, those that have not begun
+                future.cancel()
 
 
 def _inside(path: Path, part: Path) -> str:

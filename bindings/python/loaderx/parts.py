@@ -223,10 +223,14 @@ def publish(url: Path, parts: Iterable[Part], **options: Any) -> int:
     ------
     FileExistsError
         Another dataset is at `url`.
+    TypeError
+        `parts` has anything but results, which may have been saved as JSON.
     ValueError
         Two parts have the same `order`, or no task wrote a record.
     """
-    found = sorted((Part(*part) for part in parts), key=lambda part: part.order)
+    if isinstance(parts, Part):
+        raise TypeError('parts must be a list of the results of PartWriters, not a single one')
+    found = sorted(map(_part_of, parts), key=lambda part: part.order)
     for part, following in zip(found, found[1:]):
         if part.order == following.order:
             raise ValueError(f'{part.name} and {following.name} both have the order {part.order}: '
@@ -237,6 +241,13 @@ def publish(url: Path, parts: Iterable[Part], **options: Any) -> int:
     shared = _url_of(url)
     join(shared, [f'{shared}/{name}' for name in names], progress=False, **options)
     return sum(part.length for part in found)
+
+
+def _part_of(part: Any) -> Part:
+    if not isinstance(part, (tuple, list)) or len(part) != 3:
+        raise TypeError('parts must be a list of PartWriter.result of each task, not of '
+                        f'{type(part).__name__}')
+    return Part(*part)
 
 
 def _url_of(url: Path) -> str:

@@ -181,3 +181,27 @@ def test_joins_at_a_url(tmp_path):
     lx.join(url, parts, scratch='scratch', progress=False)    # which has nothing to send
     with pytest.raises(FileExistsError):
         lx.join(url, parts[::-1], scratch='scratch', progress=False)
+
+
+def test_many_remote_parts_are_joined_in_groups(tmp_path, monkeypatch):
+    pytest.importorskip('loaderx._remote')
+    url = f'file://{tmp_path}/there'
+    names = ['label', 'text']
+    for i in range(8):
+        make(f'part-{i}', names, 5 * (i % 3), i, 2)
+        lx.push(f'part-{i}', f'{url}/part/{i}', progress=False)
+    monkeypatch.setattr('loaderx.joining._GROUP', 3)
+    parts = (f'{url}/part/{i}' for i in range(8))
+    counts = []
+    os.mkdir('scratch')
+    lx.join(url, parts, scratch='scratch', progress=lambda done, total: counts.append(done))
+    assert os.listdir('scratch') == [] and counts
+    lx.copy([f'part-{i}' for i in range(8)], 'copy', progress=False)
+    with lx.open(url) as joined, lx.open('copy') as copied:
+        joined.verify(progress=False)    # or CorruptError
+        assert joined.digest(progress=False) == copied.digest(progress=False)
+    lx.join(url, [f'{url}/part/{i}' for i in range(8)], progress=False)    # nothing to send
+    with pytest.raises(FileNotFoundError, match='none'):
+        lx.join(url, [f'{url}/part/{i}' for i in range(7)] + [f'{url}/part/none'], progress=False)
+    with pytest.raises(ValueError, match='given twice'):
+        lx.join(url, [f'{url}/part/{i}' for i in (1, 2, 4, 5, 1)], progress=False)

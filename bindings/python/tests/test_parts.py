@@ -180,6 +180,16 @@ def test_a_task_without_records_writes_nothing(tmp_path):
         lx.publish(tmp_path / 'none', [])
 
 
+def test_results_are_checked(tmp_path):
+    part = write(tmp_path / 'all', 0)
+    with pytest.raises(TypeError, match='a list of the results .*, not a single one'):
+        lx.publish(tmp_path / 'all', part)
+    with pytest.raises(TypeError, match='result of each task, not of str'):
+        lx.publish(tmp_path / 'all', [part.name])
+    with pytest.raises(TypeError, match='result of each task, not of PartWriter'):
+        lx.publish(tmp_path / 'all', [lx.PartWriter(tmp_path / 'all', order=1)])
+
+
 def test_a_task_that_fails_pushes_nothing(tmp_path):
     with pytest.raises(ZeroDivisionError):
         with lx.PartWriter(tmp_path / 'all', FIELDS, order=0) as part:

@@ -78,3 +78,11 @@ def test_an_array_that_fails_publishes_nothing(run, tmp_path):
     done = run(f'file://{tmp_path}/all', *[tmp_path / 'one.txt'] * 3, tmp_path / 'none.txt')
     assert done.returncode != 0 and 'none.txt' in done.stdout
     assert not (tmp_path / 'all' / 'meta.json').exists()
+
+
+def test_without_arguments_or_slurm_there_is_a_line_of_usage(run, tmp_path):
+    for arguments in [], ['url', 'names', 'file']:
+        done = subprocess.run([sys.executable, EXAMPLE / 'share.py', *arguments], cwd=tmp_path,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
+        assert done.returncode == 1
+        assert done.stderr.startswith('usage: share.py URL') and done.stderr.count('\n') == 1

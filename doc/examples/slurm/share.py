@@ -38,6 +38,8 @@ def save_name(url, part, folder, job):
 
 
 def main():
+    if len(sys.argv) < 4 or 'SLURM_ARRAY_TASK_ID' not in os.environ:
+        sys.exit('usage: share.py URL NAMES FILE..., in a job of a SLURM array: see submit.sh')
     url, names, *files = sys.argv[1:]
     job = int(os.environ['SLURM_ARRAY_TASK_ID'])
     jobs = int(os.environ['SLURM_ARRAY_TASK_COUNT'])

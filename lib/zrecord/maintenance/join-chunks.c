@@ -47,7 +47,9 @@ static lx_status add_path(run_list *list, const lx__join_part *part, const char 
     if (paths == NULL)
         return lx__fail_memory(error, "a join");
     list->paths = paths;
-    char *path = inner[0] != '\0' ? lx__path_join(part->path, inner) : lx__strdup(part->path);
+    char *path = inner[0] == '\0'        ? lx__strdup(part->path)
+                 : part->path[0] == '\0' ? lx__strdup(inner)
+                                         : lx__path_join(part->path, inner);
     if (path == NULL)
         return lx__fail_memory(error, "a join");
     paths[list->path_count++] = path;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/maintenance/join-fields.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
-#include "base/crc32c.h"
 #include "base/error.h"
-#include "zrecord/table/table-file.h"
+#include "zrecord/table/dictionary-file.h"
 
 static const lx_schema *schema_of(const lx__join_part *part)
 {
@@ -97,9 +98,22 @@ static bool find_dict(const lx__join *self, const lx__join_part *part, size_t po
            lx__meta_find_dict(meta, at, dict);
 }
 
+/** Fails because the dictionary of a field in @p part differs from that in a part before it. */
+static lx_status refuse_dict(const lx__join *self, const lx__join_part *part, size_t position,
+                             lx_error *error)
+{
+    lx_status status =
+        lx_fail(error, LX_ERR_UNSUPPORTED,
+                "the field has a different zstd dictionary in another part, and a field has one "
+                "dictionary: write the parts without dictionaries, or copy them to one dataset "
+                "instead");
+    lx_error_locate(error, part->snapshot->store->directory.path,
+                    lx__schema_field(self->meta.schema, position)->name, LX_NONE, LX_NONE);
+    return status;
+}
+
 /** Gives the field the dictionary of those parts that have one. Values of the others do not name
- * it, so it is not used for them. Dictionaries are the same if their sizes and CRCs are: the format
- * has no stronger checks of their contents either. */
+ * it, so it is not used for them. The bytes are compared later, when they are read. */
 static lx_status set_dict(lx__join *self, size_t position, lx_error *error)
 {
     lx__dict dict, first = {0};
@@ -107,25 +121,28 @@ static lx_status set_dict(lx__join *self, size_t position, lx_error *error)
         const lx__join_part *part = &self->parts[i];
         if (!find_dict(self, part, position, &dict))
             continue;
-        if (first.bytes != 0 && (dict.bytes != first.bytes || dict.crc != first.crc)) {
-            lx_status status =
-                lx_fail(error, LX_ERR_UNSUPPORTED,
-                        "the field has a different zstd dictionary in another part, and a field "
-                        "has one dictionary: write the parts without dictionaries, or copy them to "
-                        "one dataset instead");
-            lx_error_locate(error, part->snapshot->store->directory.path,
-                            lx__schema_field(self->meta.schema, position)->name, LX_NONE, LX_NONE);
-            return status;
-        }
+        if (first.bytes != 0 && (dict.bytes != first.bytes || dict.crc != first.crc))
+            return refuse_dict(self, part, position, error);
         first = dict;
     }
     return first.bytes != 0 ? lx__meta_set_dict(&self->meta, position, &first, error) : LX_OK;
 }
 
-static lx_status write_dict(const lx__join *self, const char *name, const char *data, size_t size,
+static lx_status read_dict(const lx__join *self, const lx__join_part *part, size_t position,
+                           const lx__dict *dict, uint8_t **data, lx_error *error)
+{
+    const lx__store *store = part->snapshot->store;
+    const lx__field *field = lx__schema_field(store->schema,
+                                              lx__join_find_field(self, part, position));
+    return lx__dictionary_read(&store->directory, field->stem, dict, data, error);
+}
+
+static lx_status write_dict(const lx__join *self, size_t position, const uint8_t *data, size_t size,
                             lx_error *error)
 {
+    char name[LX__NAME_SIZE];
     lx__file file;
+    lx__dict_name(lx__schema_field(self->meta.schema, position)->stem, name);
     lx_status status = lx__file_open(&file, &self->directory, name, O_WRONLY | O_CREAT | O_TRUNC,
                                      error);
     if (status != LX_OK)
@@ -137,43 +154,38 @@ static lx_status write_dict(const lx__join *self, const char *name, const char *
     return status;
 }
 
-/** Copies the dictionary of a field from a part. */
-static lx_status copy_dict(const lx__join *self, const lx__join_part *part, size_t position,
-                           const lx__dict *dict, lx_error *error)
+/** Writes the dictionary of a field, which all parts that have one must have byte by byte. */
+static lx_status copy_dict(const lx__join *self, size_t position, lx_error *error)
 {
-    const lx__store *store = part->snapshot->store;
-    size_t there = lx__join_find_field(self, part, position), size;
-    char name[LX__NAME_SIZE], *data;
-    lx__file file;
-    lx__dict_name(lx__schema_field(store->schema, there)->stem, name);
-    lx_status status = lx__committed_open(&file, &store->directory, name, O_RDONLY, dict->bytes,
-                                          true, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__file_read_all(&file, LX_MAX_DICTIONARY, &data, &size, error);
-    if (status == LX_OK && (size != dict->bytes || lx__crc32c(0, data, size) != dict->crc))
-        status = lx_fail(error, LX_ERR_CORRUPT, "the checksum of the dictionary is wrong");
-    lx_error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
-    lx__file_close(&file);
-    if (status != LX_OK)
-        return status;
-    lx__dict_name(lx__schema_field(self->meta.schema, position)->stem, name);
-    status = write_dict(self, name, data, size, error);
-    lx__free(data);
+    lx__dict dict;
+    uint8_t *first = NULL, *data;
+    size_t size = 0; /* of all of them */
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < self->count; i++) {
+        const lx__join_part *part = &self->parts[i];
+        if (!find_dict(self, part, position, &dict))
+            continue;
+        status = read_dict(self, part, position, &dict, &data, error);
+        size = (size_t)dict.bytes;
+        if (first == NULL) {
+            first = data;
+        } else {
+            if (status == LX_OK && memcmp(first, data, size) != 0)
+                status = refuse_dict(self, part, position, error);
+            lx__free(data);
+        }
+    }
+    if (status == LX_OK && first != NULL)
+        status = write_dict(self, position, first, size, error);
+    lx__free(first);
     return status;
 }
 
 lx_status lx__join_copy_dictionaries(const lx__join *self, lx_error *error)
 {
-    lx__dict dict;
     lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < self->meta.schema->count; i++) {
-        size_t k = 0;
-        while (k < self->count && !find_dict(self, &self->parts[k], i, &dict))
-            k++;
-        if (k < self->count)
-            status = copy_dict(self, &self->parts[k], i, &dict, error);
-    }
+    for (size_t i = 0; status == LX_OK && i < self->meta.schema->count; i++)
+        status = copy_dict(self, i, error);
     return status;
 }
 

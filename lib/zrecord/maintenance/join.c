@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/maintenance/join-chunks.h"
 #include "zrecord/maintenance/join-fields.h"
@@ -124,6 +125,27 @@ static lx_status write_files(lx__join *self, lx_error *error)
     return status;
 }
 
+/** Makes the names of the parts durable, which may have been moved to their folders just now. A
+ * part that is elsewhere, or was opened at another path, need not be there. */
+static lx_status sync_parts(const lx__join *self, lx_error *error)
+{
+    const char *former = NULL;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < self->count; i++) {
+        lx_error why = LX_ERROR_INIT;
+        const char *path = self->parts[i].path;
+        if (lx__store_is_elsewhere(self->parts[i].snapshot->store) || path[0] == '\0' ||
+            (former != NULL && lx__folder_is_shared(former, path)))
+            continue;
+        former = path;
+        if (lx__folder_sync(&self->directory, path, &why) != LX_ERR_NOT_FOUND) {
+            status = why.status;
+            lx__error_propagate(error, &why);
+        }
+    }
+    return status;
+}
+
 /* ---- the whole call */
 
 static void end(lx__join *self)
@@ -146,6 +168,8 @@ static lx_status join(lx__join *self, const char *path, const char *const *paths
                                              error);
     if (status == LX_OK)
         status = write_files(self, error);
+    if (status == LX_OK)
+        status = sync_parts(self, error);
     if (status == LX_OK)
         status = lx__create_finish(&self->directory, error);
     lx__writer_unlock(&lock);

@@ -10,7 +10,7 @@
 
 typedef struct lx__join_part {
     lx__snapshot *snapshot;
-    const char *path;     /**< Relative to the joined dataset. */
+    const char *path;     /**< Relative to the joined dataset; "": its directory itself. */
     uint64_t first_index; /**< Of its records in the joined dataset. */
     uint32_t first_chunk; /**< Of its chunks, which keep their order. */
 } lx__join_part;

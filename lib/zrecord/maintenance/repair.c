@@ -433,8 +433,15 @@ static lx_status begin(run *self, lx_error *damage, lx_error *error)
     return status;
 }
 
-/** Opens the chunk directory. If it is missing, only a recovery into a new directory can help. A
- * joined dataset needs none: it is only scanned. */
+/** Whether the dataset is sealed and has no chunks, because its values are short. */
+static bool sealed_without_chunks(const lx__meta *meta)
+{
+    const json_t *chunks = json_object_get(meta->document, "chunks");
+    return meta->sealed && json_integer_value(json_object_get(chunks, "num")) == 0;
+}
+
+/** Opens the chunk directory. If it is missing, only a recovery into a new directory can help,
+ * unless nothing would be in it. A joined dataset needs none: it is only scanned. */
 static lx_status open_chunks(run *self, lx_error *error)
 {
     if (self->meta.run_count != 0)
@@ -442,6 +449,8 @@ static lx_status open_chunks(run *self, lx_error *error)
     lx_error why = LX_ERROR_INIT;
     lx_status status = lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY,
                                           &why);
+    if (status == LX_ERR_NOT_FOUND && sealed_without_chunks(&self->meta))
+        return LX_OK;
     if (status == LX_ERR_NOT_FOUND)
         status = why.status = LX_ERR_CORRUPT;
     advise(&why);

@@ -55,13 +55,6 @@ lx_status lx__snapshot_each_file(const lx__snapshot *snapshot, lx__visit_file *v
 
 /* ---- folders */
 
-/** Whether two files are in the same folder. */
-static bool share_folder(const char *one, const char *other)
-{
-    size_t length = (size_t)(strrchr(one, '/') - one) + 1;
-    return strncmp(one, other, length) == 0 && strchr(other + length, '/') == NULL;
-}
-
 lx_status lx__snapshot_each_folder(const lx__snapshot *snapshot, lx__visit_file *visit, void *user,
                                    lx_error *error)
 {
@@ -71,7 +64,7 @@ lx_status lx__snapshot_each_folder(const lx__snapshot *snapshot, lx__visit_file 
     lx_status status = visit(user, &file, error);
     for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
         lx__meta_get_chunk_path(&snapshot->store->meta, state->chunks[i].id, path);
-        if (share_folder(former, path))
+        if (lx__folder_is_shared(former, path))
             continue;
         memcpy(former, path, sizeof former);
         status = visit(user, &file, error);

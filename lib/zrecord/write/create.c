@@ -218,8 +218,11 @@ static lx_status check_file(void *user, const char *name, lx_error *error)
         status = check_kept(self->directory, name, &stays, error);
     if (status != LX_OK || stays)
         return status;
-    return fail_exists(self->directory->path, error,
-                       "the directory is not empty: nothing in it will be overwritten");
+    status = lx_fail(error, LX_ERR_EXISTS,
+                     "the directory is not empty: '%s' is in the way, and nothing is overwritten",
+                     name);
+    lx_error_locate(error, self->directory->path, NULL, LX_NONE, LX_NONE);
+    return status;
 }
 
 /** Whether a join was interrupted here. Its meta.json.new is sealed, and so is that of a copy that

@@ -101,5 +101,17 @@ START_TEST(leads_nowhere_else)
 }
 END_TEST
 
+START_TEST(tells_whether_files_share_a_folder)
+{
+    ck_assert(lx__folder_is_shared("a", "b"));
+    ck_assert(lx__folder_is_shared("part/a", "part/b"));
+    ck_assert(!lx__folder_is_shared("part/a", "b"));
+    ck_assert(!lx__folder_is_shared("a", "part/b"));
+    ck_assert(!lx__folder_is_shared("part/a", "part/b/c"));
+    ck_assert(!lx__folder_is_shared("part/b/c", "part/a"));
+    ck_assert(!lx__folder_is_shared("part/a", "parts/a"));
+}
+END_TEST
+
 UNIT_MAIN("base/folder", makes_opens_and_removes_folders, a_path_without_a_folder_is_a_name,
-          leads_nowhere_else)
+          leads_nowhere_else, tells_whether_files_share_a_folder)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /** The number of calls. */
@@ -26,6 +27,10 @@ static atomic_bool sync_waits;
 static atomic_uint syncs_begun;
 /** The duration of each call, in microseconds. */
 static atomic_uint sync_takes;
+
+/** An inode, and how often it was synced; 0: none. */
+static atomic_ulong sync_watched;
+static atomic_uint watched_syncs;
 
 static void wait_for_the_disk(void)
 {
@@ -48,7 +53,10 @@ static int pretend_to_sync(void)
 
 int fsync(int fd)
 {
-    (void)fd;
+    struct stat about;
+    if (atomic_load(&sync_watched) != 0 && fstat(fd, &about) == 0 &&
+        about.st_ino == atomic_load(&sync_watched))
+        atomic_fetch_add(&watched_syncs, 1);
     return pretend_to_sync();
 }
 

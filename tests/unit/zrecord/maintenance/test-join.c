@@ -3,6 +3,7 @@
 #include "../../scarce.h"
 #include "../goldens.h"
 #include "../harm.h"
+#include "../texts.h"
 
 #include <loaderx/maintenance.h>
 
@@ -145,6 +146,53 @@ START_TEST(joined_datasets_can_be_joined)
 }
 END_TEST
 
+START_TEST(parts_can_be_joined_in_groups)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct parts parts = {0}, group, groups = {.paths = {"", ""}, .count = 2};
+    make_parts(&parts, 5, 20);
+    group = parts;
+    group.count = 3;
+    unit_ok(try_join("first", &group, &error));
+    for (int i = 0; i < 2; i++) {
+        group.open[i] = parts.open[3 + i];
+        group.paths[i] = parts.names[3 + i];
+    }
+    group.count = 2;
+    unit_ok(try_join("second", &group, &error));
+    close_parts(&parts);
+    groups.open[0] = open_dataset("first"); /* which has no chunks of its own */
+    groups.open[1] = open_dataset("second");
+    join("joined", &groups);
+    ck_assert_int_eq(rename("d/part", "joined/part"), 0);
+    expect_dataset("joined", 100);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(names_of_parts_are_synced)
+{
+    char *scratch = scratch_make();
+    struct stat about;
+    struct parts parts = {0};
+    make_folders("d");
+    make_part("d/a", 0, 10, 5);
+    make_part("d/part/b", 10, 10, 5);
+    make_part("d/part/c", 20, 10, 5);
+    add_part(&parts, "d", "a");
+    add_part(&parts, "d", "part/b");
+    add_part(&parts, "d", "part/c");
+    ck_assert_int_eq(stat("d/part", &about), 0);
+    atomic_store(&sync_watched, about.st_ino);
+    join("d", &parts);
+    ck_assert_uint_eq(atomic_load(&watched_syncs), 1);
+    atomic_store(&sync_watched, 0);
+    expect_dataset("d", 30);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(parts_may_be_few_or_empty)
 {
     char *scratch = scratch_make();
@@ -242,6 +290,49 @@ START_TEST(fields_must_be_the_same)
 }
 END_TEST
 
+/** Changes a file, but not its CRC-32C: the bytes that change are a multiple of its polynomial. */
+static void change_behind_the_crc(const char *path)
+{
+    static const uint8_t polynomial[] = {0xf1, 0x76, 0xec, 0x05, 0x01};
+    size_t size;
+    uint8_t *bytes = file_bytes(path, &size);
+    uint32_t crc = lx__crc32c(0, bytes, size);
+    for (size_t i = 0; i < sizeof polynomial; i++)
+        bytes[size / 2 + i] ^= polynomial[i];
+    ck_assert_uint_eq(lx__crc32c(0, bytes, size), crc);
+    file_put(path, bytes, size);
+    free(bytes);
+}
+
+START_TEST(dictionaries_must_be_the_same)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    make_folders("d");
+    lx_writer *writer = texts_create("d/part/a", NULL, 0, 0);
+    texts_append(writer, 0, 1000);
+    commit(writer);
+    lx_dataset *dataset = open_dataset("d/part/a");
+    unit_ok(lx_writer_train_dictionary(writer, "text", dataset, &error));
+    texts_append(writer, 1000, 500);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    lx_dataset_close(dataset);
+    directory_copy("d/part/a", "d/part/b");
+    directory_copy("d", "e");
+    unit_ok(join_two(&error));
+    dataset = open_dataset("d");
+    ck_assert_uint_eq(lx_dataset_get_length(dataset), 3000);
+    unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
+    lx_dataset_close(dataset);
+    ck_assert_int_eq(rename("d", "joined"), 0);
+    ck_assert_int_eq(rename("e", "d"), 0);
+    change_behind_the_crc("d/part/b/text.dict");
+    expect_error(join_two(&error), LX_ERR_UNSUPPORTED, "different zstd dictionary", "part/b");
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(parts_must_be_sealed)
 {
     char *scratch = scratch_make();
@@ -313,18 +404,24 @@ END_TEST
 
 START_TEST(nothing_is_overwritten)
 {
-    static const char *const others[] = {"d/notes",     "d/image.offset", "d/LOG",
-                                         "d/meta.json", "d/part2",        "d/chunk/0.zr"};
+    static const struct {
+        const char *path, *said;
+    } others[] = {{"d/notes", "'notes' is in the way"},
+                  {"d/image.offset", "'image.offset'"},
+                  {"d/LOG", "'LOG'"},
+                  {"d/meta.json", "already a dataset"},
+                  {"d/part2", "'part2' is in the way"},
+                  {"d/chunk/0.zr", "'chunk'"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         char *scratch = scratch_make();
         lx_error error = LX_ERROR_INIT;
         struct parts parts = {0};
         make_parts(&parts, 2, 3);
         ck_assert_int_eq(mkdir("d/chunk", 0777), 0);
-        file_put(others[i], "valuable", 8);
-        unit_fails(try_join("d", &parts, &error), LX_ERR_EXISTS);
+        file_put(others[i].path, "valuable", 8);
+        expect_error(try_join("d", &parts, &error), LX_ERR_EXISTS, others[i].said, "d");
         size_t size;
-        uint8_t *bytes = file_bytes(others[i], &size);
+        uint8_t *bytes = file_bytes(others[i].path, &size);
         ck_assert(size == 8 && memcmp(bytes, "valuable", 8) == 0);
         free(bytes);
         close_parts(&parts);
@@ -467,7 +564,8 @@ START_TEST(an_interrupted_join_can_be_repeated)
 END_TEST
 
 UNIT_MAIN("zrecord/maintenance/join", a_joined_dataset_has_all_records, no_payload_is_read,
-          joined_datasets_can_be_joined, parts_may_be_few_or_empty, parts_may_be_many,
+          joined_datasets_can_be_joined, parts_can_be_joined_in_groups, names_of_parts_are_synced,
+          parts_may_be_few_or_empty, parts_may_be_many, dictionaries_must_be_the_same,
           fields_must_be_the_same, parts_must_be_sealed, paths_are_checked, arguments_are_checked,
           nothing_is_overwritten, damaged_tables_are_refused, invalid_rows_are_refused,
           damaged_payloads_stay_damaged, an_interrupted_join_can_be_repeated)

@@ -5,6 +5,7 @@
 
 #include "../../scarce.h"
 #include "../goldens.h"
+#include "../numbers.h"
 #include "repaired.h"
 #include "zrecord/read/present.h"
 
@@ -718,7 +719,32 @@ START_TEST(can_be_repeated_after_any_interruption)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/repair", leaves_a_valid_dataset_unchanged, makes_damaged_values_missing,
+/** A copy that came from an object store has no empty folders. */
+START_TEST(needs_no_chunk_directory_if_a_seal_names_no_chunk)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_repair_result result;
+    struct found found;
+    lx_writer *writer = numbers_create("d", NULL);
+    unit_ok(numbers_extend(writer, 10, 7, &error));
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    ck_assert_int_eq(rmdir("d/chunk"), 0);
+    unit_ok(repair(REPORT, &found, &result, &error));
+    ck_assert_uint_eq(result.records, 10);
+    file_flip("d/n.offset", 8 * LX__OFFSET_ROW * 3 + 64);
+    unit_ok(repair(APPLY, &found, &result, &error));
+    ck_assert_uint_eq(result.missing, 1);
+    ck_assert(result.changed);
+    unit_ok(repair(REPORT, &found, &result, &error));
+    ck_assert_uint_eq(result.damages, 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/repair", leaves_a_valid_dataset_unchanged,
+          needs_no_chunk_directory_if_a_seal_names_no_chunk, makes_damaged_values_missing,
           a_field_that_lacks_a_value_is_no_longer_complete,
           deletes_damaged_records_from_the_last_down, repairs_every_wrong_number_of_an_entry,
           finds_damage_exactly_where_verify_does, keeps_the_values_before_the_end_of_a_short_chunk,
