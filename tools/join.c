@@ -261,6 +261,7 @@ static lx_status join_elsewhere(request *r, lx_error *error)
     remove_groups(&made);
     return status;
 }
+
 static lx_status print(const request *r, lx_error *error)
 {
     if (r->json)
