@@ -43,7 +43,8 @@ struct store {
     size_t part_size;
     bool unconditional; /* preconditions are ignored */
     bool no_writing;
-    uint64_t now; /* the time at which files are written */
+    unsigned connections; /* of each push */
+    uint64_t now;         /* the time at which files are written */
 
     atomic_uint requests, under_way, most; /* the most at a time */
     pthread_mutex_t lock;                  /* for what follows */
@@ -65,6 +66,7 @@ static inline struct store *store_new(size_t part_size)
     struct store *store = calloc(1, sizeof *store);
     pthread_mutex_init(&store->lock, NULL);
     store->part_size = part_size;
+    store->connections = 3;
     return store;
 }
 

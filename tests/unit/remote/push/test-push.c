@@ -10,7 +10,6 @@
 
 #define COUNT 400
 #define PART ((size_t)1000)
-#define CONNECTIONS 3
 #define PATIENCE ((uint64_t)30 * 1000000000)
 
 /** What a push did. */
@@ -49,7 +48,7 @@ static struct result push_with(struct store *store, const char *path, bool repla
     unsigned before = atomic_load(&store->requests);
     unit_ok(open_as(path, LX_VERIFY_ALWAYS, false, &dataset, &error));
     unit_ok(lx__dataset_pin_newest(dataset, &snapshot, &error));
-    store_open(store, CONNECTIONS, patience, &target);
+    store_open(store, store->connections, patience, &target);
     result.status = lx__push(&target, snapshot, replace, advance, &limit, &result.sent,
                              &result.error);
     lx__target_close(&target);
@@ -142,7 +141,7 @@ START_TEST(a_push_publishes_the_dataset)
     expect_sent_once(store);
     ck_assert_uint_gt(store_find(store, "chunk/0.zr")->size, 10 * PART);
     /* At most as many requests as there are connections were under way. */
-    ck_assert_uint_le(atomic_load(&store->most), CONNECTIONS);
+    ck_assert_uint_le(atomic_load(&store->most), store->connections);
     /* Once more: nothing is sent, and there are few requests. */
     result = push(store, "d");
     ck_assert_int_eq(result.status, LX_OK);
@@ -462,7 +461,8 @@ START_TEST(an_older_push_that_hung_replaces_nothing)
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
         struct store *store = store_new(cases[i / 2].part_size);
         struct intervention other = {.when = cases[i / 2].when};
-        if (i % 2 != 0) { /* files of an even older one are there */
+        store->connections = 1; /* all of the older push hangs */
+        if (i % 2 != 0) {       /* files of an even older one are there */
             must_push(store, "first");
             strcpy(store_find(store, "meta.json")->name, "meta.json.new");
         }
@@ -642,7 +642,7 @@ START_TEST(damage_is_not_published)
             file_cut(cases[i].file, size - 1);
         else
             file_flip(cases[i].file, 8 * 2000);
-        store_open(store, CONNECTIONS, PATIENCE, &target);
+        store_open(store, store->connections, PATIENCE, &target);
         lx_status status = lx__push(&target, snapshot, false, NULL, NULL, &sent, &error);
         expect_error(status, LX_ERR_CORRUPT, cases[i].short_file ? "" : "checksum", cases[i].file);
         lx__target_close(&target);
