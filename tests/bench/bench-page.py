@@ -3,10 +3,11 @@
 
     python3 tests/bench/bench-page.py DIR
 
-DIR has the files that `make bench-c`, bench-peers.py and bench-augment.py write:
-performance-c.json, performance-disk.json, performance-peers.json, performance-images.json. Beside
-them are written performance.md, performance-c.svg and performance-peers.svg. A comparison in which
-loaderx is not ahead needs a remark that says what the other does; remarks.py has them.
+DIR has the files that `make bench-c`, bench-peers.py, bench-augment.py and bench-remote.py write:
+performance-c.json, performance-disk.json, performance-peers.json, performance-images.json,
+performance-remote.json. Beside them are written performance.md, performance-c.svg and
+performance-peers.svg. A comparison in which loaderx is not ahead needs a remark that says what the
+other does; remarks.py has them.
 """
 
 import collections
@@ -18,7 +19,7 @@ import sys
 import textwrap
 from html import escape
 
-from remarks import REMARKS
+from remarks import GOALS, REMARKS
 
 LEVEL = .95    # of the speed of the fastest other: from here on, we are not behind
 OURS = ('gather', 'loader', 'append', 'extend', 'the epoch', 'batches of 256', 'open', 'commit',
@@ -74,6 +75,26 @@ blocks of the part that is wanted.
 
 Make the numbers again with `python3 tests/bench/bench-augment.py DIR --bench tests/bench/bench
 --json DIR/performance-images.json`.
+
+## A dataset on a server far away
+
+Two ranks of one host read an epoch from nginx, with an empty cache and then with what it left. The
+way is a link of the rate and the round trip that the first table names. There, curl shows what it
+carries if so many ranges are in flight, and what that costs.
+
+{link}
+The packages read the same records, as each of them stores these for a server, with a window of
+shuffling of its own. "Of the link" is the share of what curl got at best; the seconds of processors
+are those with an empty cache, of all processes of a package.
+
+{remote}
+{remote_missing}What loaderx should reach there, and in a cache for a quarter of the data:
+
+{goals}
+{remote_versions}
+
+Make the numbers again with `python3 tests/bench/bench-remote.py DIR --json
+DIR/performance-remote.json`, as root, which takes about {remote_minutes} minutes.
 
 Then `python3 tests/bench/bench-page.py DIR` makes this page of the files in DIR.
 '''
@@ -201,9 +222,51 @@ def compare_with_ours(groups):
                       if group.ours else '') + make_remarks(groups)
 
 
+def make_rows(names, rows):
+    """Return a table of numbers, except for the first column, and the reasons."""
+    aligned = ['---' if name in (names[0], 'why') else '--:' for name in names]
+    lines = [f'| {" | ".join(line)} |' for line in (names, *rows)]
+    return '\n'.join([lines[0], f'|{"|".join(aligned)}|', *lines[1:]]) + '\n'
+
+
+def show_remote(report):
+    """Return the parts of the page about a dataset on a server."""
+    link, packages, goals = report['groups']
+    return {
+        'link': make_rows(
+            (link['title'], 'MiB a second', 'processor seconds a GB'),
+            [(case['name'], f'{case["bytes_a_second"] / 2**20:.1f}',
+              f'{case["cpu_seconds_a_gb"]:.2f}') for case in link['cases']]),
+        'remote': make_rows(
+            (packages['title'], 'empty cache', 'of the link', 'full cache', 'requests',
+             'bytes / data', 'first batch', 'processor seconds a GB'),
+            [(case['name'], show_time(statistics.median(case['cold_seconds'])),
+              f'{case["cold_of_link"]:.2f}', show_time(statistics.median(case['warm_seconds'])),
+              f'{case["requests"]:.0f}', f'{case["bytes_of_dataset"]:.3f}',
+              show_time(case['first_seconds']), f'{case["cpu_seconds_a_gb"]:.2f}')
+             for case in packages['cases']]),
+        'goals': make_rows(
+            ('loaderx', 'value', 'goal', 'why'),
+            [(case['name'], f'{case["value"]:.3f}', case['goal'], GOALS.get(case['name'], ''))
+             for case in goals['cases']]),
+        'remote_missing': list_missing(report),
+        'remote_versions': show_sources(report),
+        'remote_minutes': round(report['seconds'] / 60)}
+
+
+def list_missing(report):
+    lines = ''.join(f'- {name}: {reason}\n' for name, reason in report['missing'].items())
+    return f'Not measured:\n\n{lines}\n' if lines else ''
+
+
 def list_versions(*reports):
     versions = {name: version for one in reports for name, version in one['versions'].items()}
     return ', '.join(f'{name} {version}' for name, version in sorted(versions.items()))
+
+
+def show_sources(report):
+    return fill(f'Sources: {report["commit"]}; the load at the start was '
+                f'{report["machine"]["load"]:.1f}. Versions: {list_versions(report)}.')
 
 
 def describe_machine(reports):
@@ -289,17 +352,14 @@ def main():
     c_groups = groups_of_c(memory, disk)
     peer_groups = groups_of(peers, lambda name: name == 'loaderx')
     image_groups = groups_of(images, lambda name: name.startswith('loader'))
-    missing = ''.join(f'- {name}: {reason}\n' for name, reason in peers['missing'].items())
     page = PAGE.format(
         rounds=min(report['rounds'] for report in reports), machine=describe_machine(reports),
         c=compare_with_first(c_groups), peers=compare_with_ours(peer_groups),
         images=compare_with_ours(image_groups[:1]), images_c=compare_with_first(image_groups[1:]),
-        images_versions=fill(f'Sources: {images["commit"]}; the load at the start was '
-                             f'{images["machine"]["load"]:.1f}. Versions: '
-                             f'{list_versions(images)}.'),
+        images_versions=show_sources(images),
         c_minutes=round((memory['seconds'] + disk['seconds']) / 60),
         peers_minutes=round(peers['seconds'] / 60),
-        missing=f'Not measured:\n\n{missing}\n' if missing else '',
+        missing=list_missing(peers), **show_remote(read_report(folder, 'remote')),
         versions=fill(f'Versions: {list_versions(memory, peers)}.'))
     for name, text in (('.md', page), ('-c.svg', make_plot(list(plot_c(c_groups)))),
                        ('-peers.svg', make_plot(list(plot_peers(peer_groups))))):

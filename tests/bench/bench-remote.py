@@ -104,6 +104,19 @@ class Failed(Exception):
     """Says why a package cannot take part."""
 
 
+def use_cpu(sessions):
+    """The seconds of processors that the processes of these sessions have used."""
+    ticks = 0
+    for path in pathlib.Path('/proc').glob('[0-9]*/stat'):
+        try:
+            fields = path.read_text().rpartition(')')[2].split()
+        except OSError:    # it has ended
+            continue
+        if int(fields[3]) in sessions:
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf('SC_CLK_TCK')
+
+
 class Rank:
     """A process that reads its share with one package, or writes all."""
 
@@ -138,15 +151,7 @@ class Rank:
 
     def use_cpu(self):
         """The seconds of processors that its session has used: also processes that it started."""
-        ticks = 0
-        for path in pathlib.Path('/proc').glob('[0-9]*/stat'):
-            try:
-                fields = path.read_text().rpartition(')')[2].split()
-            except OSError:    # it has ended
-                continue
-            if int(fields[3]) == self.process.pid:
-                ticks += sum(map(int, fields[11:15]))
-        return ticks / os.sysconf('SC_CLK_TCK')
+        return use_cpu({self.process.pid})
 
     def close(self):
         """Let it end; what remains of its session after a while is killed."""
@@ -248,7 +253,8 @@ class Bench:
 
 
 def measure_cell(bench, path, size, flying):
-    """Return the bytes a second of so many curls, each of which fetches one range after another."""
+    """Let so many curls fetch one range after another; return the bytes a second, and the seconds of
+    processors for a GB."""
     host, folder = bench.host, bench.new_cache()
     blocks, curls = path.stat().st_size // size, []
     url = f'{bench.server.url}/{path.relative_to(bench.folder)}'
@@ -258,15 +264,18 @@ def measure_cell(bench, path, size, flying):
         config.write_text('next\n'.join(
             f'url={url}\nrange={first}-{first + size - 1}\noutput=/dev/null\nsilent\n'
             for first in firsts))
-        curls.append(host.start(['curl', '-K', str(config)]))
+        curls.append(host.start(['curl', '-K', str(config)], start_new_session=True))
     time.sleep(1)    # until connections carry what they can
-    start, before = time.monotonic(), host.link.count()
+    sessions = {curl.pid for curl in curls}
+    start, before, cpu = time.monotonic(), host.link.count(), -use_cpu(sessions)
     time.sleep(2)
     seconds, after = time.monotonic() - start, host.link.count()
+    cpu += use_cpu(sessions)
     for curl in curls:
         curl.kill()
         curl.wait()
-    return (after.received - before.received) / seconds
+    received = after.received - before.received
+    return received / seconds, cpu / received * 1e9
 
 
 def measure_link(bench, key):
@@ -275,14 +284,14 @@ def measure_link(bench, key):
     path = max(files, key=lambda path: path.stat().st_size)
     given, cases = bench.given, []
     title = f'curl, {given.rate} Mbit/s, a round trip of {2 * given.delay} ms'
-    print(f'\n{title}{"MiB/s":>20}')
+    print(f'\n{title}{"MiB/s":>20}{"CPU/GB":>12}')
     for size, numbers in CELLS:
         for flying in numbers:
-            rate = measure_cell(bench, path, size, flying)
+            rate, cpu = measure_cell(bench, path, size, flying)
             bench.rate = max(rate, bench.rate)
             cases.append({'name': f'ranges of {size >> 10} KiB, {flying} in flight',
-                          'bytes_a_second': rate})
-            print(f'{cases[-1]["name"]:44}{rate / (1 << 20):12.1f}', flush=True)
+                          'bytes_a_second': rate, 'cpu_seconds_a_gb': cpu})
+            print(f'{cases[-1]["name"]:44}{rate / (1 << 20):12.1f}{cpu:10.2f} s', flush=True)
     return {'title': title, 'cases': cases}
 
 
@@ -306,7 +315,12 @@ def describe(bench, key, colds, warms):
     return case
 
 
-def compare_packages(bench, keys):
+def leave_out(report, key, reason):
+    print(f'{READERS[key].name} is left out: {reason}', flush=True)
+    report['missing'][READERS[key].name] = str(reason).partition('\n')[0]
+
+
+def compare_packages(bench, report, keys):
     """Packages in turn: an epoch with an empty cache, and one with what it left.
 
     The columns are of the former, except "warm", and "again": the bytes of the latter, relative to
@@ -320,7 +334,7 @@ def compare_packages(bench, keys):
                 done[key][0].append(cold)
                 done[key][1].append(warm)
             except Failed as reason:
-                print(f'{READERS[key].name} is left out: {reason}', flush=True)
+                leave_out(report, key, reason)
                 del done[key]
     cases = [describe(bench, key, *epochs) for key, epochs in done.items()]
     print(f'\n{bench.given.records} records of {RECORD} bytes, {RANKS} ranks of one host: medians '
@@ -404,19 +418,21 @@ def measure_goals(bench, case):
 def measure(bench):
     """Run all of it, and return the report."""
     report, keys = new_report(bench.given.rounds, bench.given.folder), []
+    report['missing'], begun = {}, time.monotonic()
     for key in bench.given.packages if bench.server else ['loaderx']:
         try:
             bench.make_data(key)
             keys.append(key)
         except Failed as reason:
-            print(f'{READERS[key].name} is left out: {reason}', flush=True)
+            leave_out(report, key, reason)
     if bench.server:
         report['groups'].append(measure_link(bench, keys[0]))
-    report['groups'].append(compare_packages(bench, keys))
+    report['groups'].append(compare_packages(bench, report, keys))
     for case in report['groups'][-1]['cases']:
         if case['name'] == READERS['loaderx'].name:
             report['groups'].append(measure_goals(bench, case))
     report['versions'].update(bench.versions)
+    report['seconds'] = time.monotonic() - begun
     shutil.rmtree(bench.new_cache())
     return report
 

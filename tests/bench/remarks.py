@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the faster way does in the jobs at which loaderx is not ahead, by the beginnings of their
-titles. The longest counts."""
+"""Why loaderx is not ahead in some jobs, and does not reach some goals."""
 
+# What the faster way does, by the beginnings of the titles of jobs. The longest counts.
 REMARKS = {
     'warm random gather of 64-byte records':
         'the loop multiplies the index by the size of a record. The store reads 16 bytes of a '
@@ -65,4 +65,23 @@ REMARKS = {
         'decoding takes nearly all of the time. A part of .08 to 1 of the area is decoded, but a '
         'JPEG file can be entered only at its beginning: the entropy coding of all rows above the '
         'part is undone, too. What is saved pays for resizing and normalizing.',
+}
+
+# What limits loaderx, by the names of goals.
+GOALS = {
+    'warm epoch, speed / local dataset':
+        'a local dataset is mapped. Files of a cache are read, which copies once more, so that a '
+        'disk that fails is an error and not a signal',
+    'processor seconds a GB, cold':
+        'curl throws away what it receives; loaderx also stores it, reads it, and computes a '
+        'checksum of each page and each value',
+    'slowest step at the end of an epoch / median':
+        'the largest of all ends, which varies: 1.7 to 3.1 in two runs; the server, the link and the '
+        'ranks share the processors',
+    'cold rate / link':
+        'includes opening, and the time until new connections are fast: half a second of an epoch',
+    'first batch without its records, round trips':
+        'the blocks of all lanes are fetched as a whole, each with one request: once a run',
+    'first batch without its blocks, round trips':
+        'includes opening, and the time until new connections are fast',
 }
