@@ -81,7 +81,7 @@ START_TEST(counts_a_function_even_if_values_come_from_the_disk)
         atomic_store(&calls, 0);
         lx_loader_stats stats = read_pass(source, "zero", threads);
         check_time(&stats);
-        if (absent)
+        if (absent && threads == 0) /* of two threads, one may read before the other requests */
             ck_assert_uint_gt(stats.read_ahead, 0);
         lx_source_unref(source);
     }

@@ -46,7 +46,8 @@ static bool compare(struct setup setup, lx_access access)
     uint64_t requested = read_fields(source, setup, &got);
     lx_source_unref(source);
     ck_assert_uint_eq(got, right);
-    ck_assert_uint_gt(requested, 0);
+    if (setup.threads < 2) /* of two threads, one may read before the other requests */
+        ck_assert_uint_gt(requested, 0);
     return true;
 }
 
