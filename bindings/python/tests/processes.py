@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Runs scripts in separate processes, for tests that may end or hang the process."""
 
+import fcntl
+import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 import textwrap
 
 # In seconds: a script that takes longer hangs. On a busy machine, an import of torch takes many.
@@ -35,3 +40,25 @@ def run_script(text, status=0, silent=False):
     assert done.returncode == status, f'status {done.returncode}\n{done.stdout}\n{done.stderr}'
     assert not (silent and done.stderr), done.stderr
     return done.stdout
+
+
+def run_on_terminal(script, *arguments):
+    """Run a script; return what it wrote to stdout and stderr, which are a terminal."""
+    ours, theirs = pty.openpty()
+    # On a terminal of size 0, tqdm shows nothing, and on a narrow one, it cuts paths off.
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('4H', 24, 200, 0, 0))
+    process = subprocess.Popen([sys.executable, '-c', script, *map(str, arguments)], stdout=theirs,
+                               stderr=theirs)
+    os.close(theirs)
+    shown = b''
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:    # Linux reports EIO when no other descriptor is open
+            part = b''
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert process.wait(BOUND) == 0, shown
+    return shown.decode()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The quick start of the original loaderx, and its defects that this package does not have."""
 
-import os
-import pty
 import subprocess
 import sys
 import threading
@@ -13,7 +11,7 @@ import pytest
 import loaderx as lx
 from loaderx import ARDataset, DataLoader, NPDataset, converter
 from loaderx.compat import identity
-from processes import run_script
+from processes import run_on_terminal, run_script
 
 N = 1000
 
@@ -187,28 +185,12 @@ def test_ardataset_rejects_other_than_datasets(tmp_path):
         ARDataset(tmp_path / 'd')
 
 
-def on_a_terminal(script, path):
-    """Return the output on stderr, which is a terminal."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen([sys.executable, '-c', script, str(path)], stderr=theirs)
-    os.close(theirs)
-    written = b''
-    try:
-        while True:
-            written += os.read(ours, 4096)
-    except OSError:  # every descriptor of the other end is closed
-        pass
-    os.close(ours)
-    assert process.wait(60) == 0
-    return written.decode()
-
-
 def test_shows_a_progress_bar_on_a_terminal(tmp_path):
     pytest.importorskip('tqdm')
     script = 'import sys, numpy, loaderx; loaderx.converter(numpy.arange(1000), sys.argv[1])'
-    assert '1000/1000' in on_a_terminal(script, tmp_path / 'a').replace('1.00k', '1000')
+    assert '1000/1000' in run_on_terminal(script, tmp_path / 'a').replace('1.00k', '1000')
     without = "import sys; sys.modules['tqdm'] = None\n" + script
-    assert on_a_terminal(without, tmp_path / 'b') == ''
+    assert run_on_terminal(without, tmp_path / 'b') == ''
     quiet = subprocess.run([sys.executable, '-c', script, str(tmp_path / 'c')],
                            stderr=subprocess.PIPE, timeout=60)
     assert quiet.returncode == 0 and quiet.stderr == b''

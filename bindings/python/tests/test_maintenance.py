@@ -2,7 +2,6 @@
 """Whole datasets: copies, subsets and merges, backups, exports, and progress reports."""
 
 import os
-import pty
 import subprocess
 import sys
 
@@ -11,7 +10,7 @@ import pytest
 
 import loaderx as lx
 from damage import corrupt
-from processes import run_script
+from processes import run_on_terminal, run_script
 
 N = 300
 FIELDS = {'x': lx.Field('int64'), 'v': lx.Field('float32', (2, 3), compress='flate'),
@@ -320,27 +319,7 @@ lx.copy(path, work + '/copy'); lx.repair(work + '/copy')
 with lx.open(work + '/copy', mode='r+') as writer:
     writer.rebalance()
 """
-JOBS = [b'verify', b'backup', b'export v', b'copy', b'repair', b'rebalance']
-
-
-def run_on_terminal(script, *arguments):
-    """Return the output of a script on a terminal."""
-    parent, child = pty.openpty()
-    process = subprocess.Popen([sys.executable, '-c', script, *map(str, arguments)], stdout=child,
-                               stderr=child)
-    os.close(child)
-    shown = b''
-    while True:
-        try:
-            part = os.read(parent, 4096)
-        except OSError:    # Linux reports EIO when no other descriptor is open
-            part = b''
-        if not part:
-            break
-        shown += part
-    os.close(parent)
-    assert process.wait(60) == 0, shown
-    return shown
+JOBS = ['verify', 'backup', 'export v', 'copy', 'repair', 'rebalance']
 
 
 def test_shows_bars_only_on_a_terminal(path, tmp_path):
@@ -353,7 +332,7 @@ def test_no_bars_without_tqdm_or_a_terminal(path, tmp_path):
     (tmp_path / 'a').mkdir()
     (tmp_path / 'b').mkdir()
     without = "import sys; sys.modules['tqdm'] = None\n"
-    assert run_on_terminal(without + SCRIPT, path, tmp_path / 'a') == b''
+    assert run_on_terminal(without + SCRIPT, path, tmp_path / 'a') == ''
     done = subprocess.run([sys.executable, '-c', SCRIPT, path, tmp_path / 'b'],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
     assert done.stdout == b''
@@ -367,7 +346,8 @@ shell = types.SimpleNamespace(config={'IPKernelApp': {}})
 sys.modules['IPython'] = types.SimpleNamespace(get_ipython=lambda: shell, version_info=(8, 0))
 '''
     done = subprocess.run([sys.executable, '-W', 'ignore', '-c', notebook + SCRIPT, path, tmp_path],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True,
+                          universal_newlines=True)
     assert all(job in done.stdout for job in JOBS), done.stdout
 
 

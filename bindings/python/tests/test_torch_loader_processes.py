@@ -359,8 +359,10 @@ def test_persistent_workers_continue():
 
 def test_a_forked_process_leaves_abandoned_workers_alone():
     run_script("""
+    import warnings
     from loaderx.torch import DataLoader
 
+    warnings.simplefilter('ignore', DeprecationWarning)    # of a fork while threads run, since 3.12
     gc.disable()
     loader = DataLoader(range(40), batch_size=2, num_workers=2)
     for _ in range(3):
