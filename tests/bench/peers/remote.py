@@ -140,6 +140,9 @@ class Litdata(Reader):
 
     def open(self, place, cache, limit):
         import litdata
+        from litdata.streaming import downloader
+        # If it finds obstore, it uses that, which refuses http://; otherwise, boto3.
+        downloader._OBSTORE_AVAILABLE = False
         endpoint, name = place.rsplit('/', 1)
         more = {} if limit is None else {'max_cache_size': limit}
         dataset = litdata.StreamingDataset(
