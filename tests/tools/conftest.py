@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
 import numpy as np
 import pytest
@@ -59,6 +60,18 @@ class Loaderx:
                                 stdout=subprocess.PIPE,
                                 stderr=options.pop('stderr', subprocess.PIPE),
                                 preexec_fn=take_signals, **options)
+
+    def kill_after(self, delay, *arguments):
+        """Starts it and kills it after `delay` seconds, unless it has succeeded by then.
+
+        The status tells, not what it prints: under ASan, a helper of the leak check may outlive
+        the kill and complain.
+        """
+        job = self.start(*arguments)
+        time.sleep(delay)
+        job.kill()
+        errors = job.communicate(timeout=60)[1]
+        assert job.returncode in (0, -signal.SIGKILL), errors
 
     def text(self, *arguments):
         """Returns its output; it must succeed without output on standard error."""

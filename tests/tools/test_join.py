@@ -3,7 +3,6 @@
 
 import os
 import shutil
-import time
 
 import pytest
 
@@ -79,10 +78,7 @@ def test_refuses(loaderx, folder, parts):
 def test_continues_after_kill(loaderx, folder, parts):
     delay = 0.002
     while not (folder / 'all' / 'meta.json').exists():
-        job = loaderx.start('join', 'all', *parts, '--quiet')
-        time.sleep(delay)
-        job.kill()
-        assert job.communicate(timeout=60)[1] == b''
+        loaderx.kill_after(delay, 'join', 'all', *parts, '--quiet')
         delay *= 1.5
     loaderx.text('verify', 'all')
 

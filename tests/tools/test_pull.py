@@ -2,7 +2,6 @@
 """loaderx pull: a complete copy, in as many attempts as it takes."""
 
 import shutil
-import time
 
 import pytest
 
@@ -39,10 +38,7 @@ def test_copy(loaderx, folder, sealed):
 def test_continues_after_kill(loaderx, folder, sealed):
     delay = 0.01
     while not (folder / 'copy' / 'meta.json').exists():
-        job = loaderx.start('pull', sealed, 'copy', '--quiet')
-        time.sleep(delay)
-        job.kill()
-        assert job.communicate(timeout=60)[1] == b''
+        loaderx.kill_after(delay, 'pull', sealed, 'copy', '--quiet')
         delay *= 1.3
     assert delay > 0.01
     assert files_of(folder / 'copy') == files_of(folder / 'train')

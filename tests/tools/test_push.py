@@ -43,10 +43,7 @@ def test_continues_after_kill(loaderx, folder, sealed):
     there = folder / 'a' / 'b'
     delay, kept = 0.01, {}
     while not (there / 'meta.json').exists():
-        job = loaderx.start('push', 'train', sealed, '--quiet')
-        time.sleep(delay)
-        job.kill()
-        assert job.communicate(timeout=60)[1] == b''
+        loaderx.kill_after(delay, 'push', 'train', sealed, '--quiet')
         now = {file: file.stat().st_ino for file in there.rglob('*')
                if file.is_file() and file.suffix != '.new' and file.name != 'meta.json'}
         # what was complete is not sent again
