@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/bytes.h"
+#include "base/cpu.h"
 #include "base/crc32c-arm64.h"
 #include "base/crc32c-sse42.h"
 
@@ -56,7 +57,7 @@ typedef uint32_t crc32c_function(uint32_t crc, const void *data, size_t size);
 static crc32c_function *best(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
+    if (lx__cpu_has(LX__CPU_SSE42))
         return lx__crc32c_sse42;
 #elif defined(__aarch64__) && defined(__linux__)
     unsigned long features = getauxval(AT_HWCAP);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "base/cpu.h"
 #include "base/error.h"
 
 lx_status lx__greedy_new(const double *weights, size_t count, lx__greedy *greedy, lx_error *error)
@@ -100,7 +101,7 @@ void lx__greedy_assign_scalar(lx__greedy *greedy, uint16_t *sets, size_t length)
 static lx__greedy_kernel *best(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (lx__cpu_has(LX__CPU_AVX2))
         return lx__greedy_assign_avx2;
 #endif
     return lx__greedy_assign_scalar;

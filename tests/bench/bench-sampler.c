@@ -9,6 +9,7 @@
 #include <loaderx/mixture.h>
 #include <loaderx/sampler.h>
 
+#include "base/cpu.h"
 #include "sampler/random/feistel.h"
 
 #define BATCHES 64 /* taken by a run */
@@ -332,7 +333,7 @@ static void bench_kernels(bench_run *bench)
     size_t count = 1;
 #if defined(__x86_64__)
     passes[1].kernel = lx__feistel_pass_avx2;
-    if (__builtin_cpu_supports("avx2"))
+    if (lx__cpu_has(LX__CPU_AVX2))
         cases[count++] = (bench_case){"AVX2", pass_batch, &passes[1], LONGEST_BATCH};
 #elif defined(__aarch64__)
     passes[1].kernel = lx__feistel_pass_neon;

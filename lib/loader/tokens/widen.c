@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/tokens/widen.h"
 
+#include "base/cpu.h"
 #include "loader/tokens/widen-loops.h"
 
 lx__widen *const lx__widen_plain[LX__WIDEN_DTYPES][2] = LX__WIDEN_TABLE;
@@ -10,7 +11,7 @@ lx__widen *lx__widen_find(lx_dtype from, lx_dtype to)
     if ((size_t)from >= LX__WIDEN_DTYPES || (to != LX_INT32 && to != LX_INT64))
         return NULL;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (lx__cpu_has(LX__CPU_AVX2))
         return lx__widen_avx2[from][to == LX_INT64];
 #endif
     return lx__widen_plain[from][to == LX_INT64];

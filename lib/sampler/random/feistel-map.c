@@ -4,10 +4,12 @@
 
 #include <stdatomic.h>
 
+#include "base/cpu.h"
+
 static lx__feistel_kernel *best(void)
 {
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") ? lx__feistel_pass_avx2 : lx__feistel_pass_scalar;
+    return lx__cpu_has(LX__CPU_AVX2) ? lx__feistel_pass_avx2 : lx__feistel_pass_scalar;
 #elif defined(__aarch64__)
     return lx__feistel_pass_neon;
 #else

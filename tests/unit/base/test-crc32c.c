@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/cpu.h"
 #include "base/crc32c-sse42.h"
 #include "base/crc32c.h"
 
@@ -16,7 +17,7 @@ static crc_function **kernels(void)
     list[count++] = lx__crc32c;
     list[count++] = lx__crc32c_tables;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
+    if (lx__cpu_has(LX__CPU_SSE42))
         list[count++] = lx__crc32c_sse42;
 #endif
     list[count] = NULL;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/cpu.h"
+
 #include "../scarce.h"
 #include "../unit.h"
 #include "../sampler/statistics.h"
@@ -92,7 +94,7 @@ START_TEST(kernels_match_the_loop)
     expect_kernel(lx__greedy_assign_scalar);
     expect_kernel(lx__greedy_assign);
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (lx__cpu_has(LX__CPU_AVX2))
         expect_kernel(lx__greedy_assign_avx2);
 #endif
 }
@@ -130,7 +132,7 @@ START_TEST(accepts_huge_weights)
     expect_drops(lx__greedy_assign_scalar);
     expect_drops(lx__greedy_assign);
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (lx__cpu_has(LX__CPU_AVX2))
         expect_drops(lx__greedy_assign_avx2);
 #endif
 }

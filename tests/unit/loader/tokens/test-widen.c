@@ -2,6 +2,8 @@
 /* Widening of tokens of all widths: lib/loader/tokens/widen.c. */
 #include "loader/tokens/widen.h"
 
+#include "base/cpu.h"
+
 #include "token-files.h"
 
 #define MOST 200
@@ -60,7 +62,7 @@ START_TEST(vector_code_matches_plain_loops)
 #if defined(__x86_64__)
     uint8_t from[MOST * 8 + 8], vectors[MOST * 8], plain[MOST * 8];
     uint64_t state = 1;
-    if (!__builtin_cpu_supports("avx2"))
+    if (!lx__cpu_has(LX__CPU_AVX2))
         return;
     for (int round = 0; round < 2000; round++) {
         lx_dtype dtype = narrow[(size_t)round % NARROW];

@@ -2,6 +2,8 @@
 #include "sampler/random/feistel-map.h"
 #include "sampler/random/feistel.h"
 
+#include "base/cpu.h"
+
 #include "../../unit.h"
 #include "../statistics.h"
 
@@ -12,7 +14,7 @@ static lx__feistel_kernel **kernels(void)
     size_t count = 0;
     list[count++] = lx__feistel_pass_scalar;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (lx__cpu_has(LX__CPU_AVX2))
         list[count++] = lx__feistel_pass_avx2;
 #elif defined(__aarch64__)
     list[count++] = lx__feistel_pass_neon;
