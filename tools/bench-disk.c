@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,12 +26,16 @@
 /* How often to try to remove a file from memory. */
 #define EVICTIONS 10
 
-/** Whether the first byte of a file is still in memory. */
+#ifndef RWF_NOWAIT /* musl */
+#define RWF_NOWAIT 8
+#endif
+
+/** Whether the first byte of a file is still in memory. Calls preadv2(), which musl lacks. */
 static bool is_resident(int file)
 {
     char byte;
     struct iovec to = {&byte, 1};
-    return preadv2(file, &to, 1, 0, RWF_NOWAIT) == 1;
+    return syscall(SYS_preadv2, file, &to, 1, 0L, 0L, RWF_NOWAIT) == 1; /* two halves of offset 0 */
 }
 
 static lx_status evict_file(const char *path, int folder, const char *name, lx_error *error)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "dataset.h"
@@ -17,6 +18,15 @@
 /* Suffix of old datasets that could not be removed, and the maximum number of such datasets. */
 #define FORMER_ENDING ".former-%d"
 #define FORMER_MAX 99
+
+#ifndef RENAME_EXCHANGE /* musl */
+#define RENAME_NOREPLACE 1u
+#define RENAME_EXCHANGE 2u
+static int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
+{
+    return (int)syscall(SYS_renameat2, from_at, from, to_at, to, flags);
+}
+#endif
 
 static bool is_empty_directory(const char *path)
 {

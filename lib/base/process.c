@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/process.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,6 +14,12 @@ static _Atomic uint64_t none;
 /* The highest number that this process and its ancestors have used. */
 static _Atomic uint64_t used;
 
+/** In a child, wipes the page of an emulator: qemu-user accepts the advice, but ignores it. */
+static void wipe_page(void)
+{
+    atomic_store_explicit(atomic_load(&page), 0, memory_order_relaxed);
+}
+
 static _Atomic uint64_t *make_page(void)
 {
     _Atomic uint64_t *made = &none, *first = NULL;
@@ -24,8 +31,11 @@ static _Atomic uint64_t *make_page(void)
     else if (pages != MAP_FAILED)
         munmap(pages, size);
 #endif
-    if (atomic_compare_exchange_strong(&page, &first, made))
+    if (atomic_compare_exchange_strong(&page, &first, made)) {
+        if (made != &none)
+            (void)pthread_atfork(NULL, NULL, wipe_page); /* without memory, only the kernel wipes */
         return made;
+    }
     if (made != &none)
         munmap((void *)made, size); /* another thread has set the page first */
     return first;

@@ -10,7 +10,7 @@
 #include "base/file.h"
 
 /* Far more than any index has. */
-#define LIMIT ((uint64_t)16 << 30)
+#define LIMIT (SIZE_MAX > UINT32_MAX ? (uint64_t)16 << 30 : UINT32_MAX / 2)
 
 typedef struct entry {
     const char *key;

@@ -434,7 +434,8 @@ static void any_step(struct changed *d)
     case 5:
         if (d->fields < FIELDS_MAX) {
             snprintf(name, sizeof name, "new-%u", d->names++);
-            add_field(d, name, draw(d, 2) == 0 ? LX_BYTES : LX_UINT8, (lx_compression)draw(d, 2));
+            lx_compression compression = (lx_compression)draw(d, 2);
+            add_field(d, name, draw(d, 2) == 0 ? LX_BYTES : LX_UINT8, compression);
         }
         break;
     case 6:
@@ -458,7 +459,8 @@ static void any_step(struct changed *d)
     case 11:
         if (d->fields < FIELDS_MAX) {
             snprintf(name, sizeof name, "same-%u", d->names++);
-            add_default(d, name, draw(d, 40), (lx_compression)draw(d, 2));
+            lx_compression compression = (lx_compression)draw(d, 2);
+            add_default(d, name, draw(d, 40), compression);
         }
         break;
     case 12:

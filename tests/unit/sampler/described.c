@@ -37,7 +37,7 @@ static uint64_t *squares(const json_t *rule, size_t *count)
     *count = number_of(rule, "count");
     uint64_t *values = calloc(*count, sizeof *values);
     for (size_t i = 0; i < *count; i++)
-        values[i] = i * i * number_of(rule, "times") % number_of(rule, "modulo");
+        values[i] = (uint64_t)i * i * number_of(rule, "times") % number_of(rule, "modulo");
     return values;
 }
 

@@ -167,6 +167,9 @@ END_TEST
 
 START_TEST(a_refused_file_is_not_tried_again)
 {
+    if (geteuid() == 0 && seteuid(65534) == -1 && errno == EINVAL)
+        return; /* a user namespace that only has root */
+    ck_assert_int_eq(seteuid(getuid()), 0);
     set_up();
     ck_assert_int_eq(chmod("set/chunk/0.zr", 0), 0);
     if (geteuid() == 0) { /* root may read everything: become somebody else */

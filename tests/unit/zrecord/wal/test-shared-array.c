@@ -2,6 +2,8 @@
 #include "zrecord/wal/shared-array.h"
 
 #include <pthread.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../../scarce.h"
@@ -11,7 +13,7 @@ START_TEST(is_zeroed_and_counted)
 {
     uint64_t *numbers = lx__shared_new(100, sizeof *numbers);
     ck_assert_ptr_nonnull(numbers);
-    ck_assert_uint_eq((uintptr_t)numbers % 16, 0);
+    ck_assert_uint_eq((uintptr_t)numbers % alignof(max_align_t), 0);
     for (size_t i = 0; i < 100; i++)
         ck_assert_uint_eq(numbers[i], 0);
     ck_assert(lx__shared_is_own(numbers));
