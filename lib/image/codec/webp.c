@@ -40,20 +40,28 @@ static lx_status fail(VP8StatusCode code, size_t size, lx_error *error)
     }
 }
 
-/** Finds the orientation in the chunk with Exif data. */
-static uint32_t find_orientation(const lx__codec_input *input)
+/** Finds the data of the first chunk of this name; NULL if there is none. */
+static const uint8_t *find_chunk(const lx__codec_input *input, const char name[4], size_t *size)
 {
     uint64_t at = RIFF_HEADER;
     while (lx__range_fits(at, CHUNK_HEADER, input->size)) {
         const uint8_t *chunk = input->bytes + at;
         uint32_t length = lx__load_le32(chunk + 4);
         if (!lx__range_fits(at + CHUNK_HEADER, length, input->size))
-            return 1;
-        if (memcmp(chunk, "EXIF", 4) == 0)
-            return lx__exif_get_orientation(chunk + CHUNK_HEADER, length);
+            return NULL;
+        *size = length;
+        if (memcmp(chunk, name, 4) == 0)
+            return chunk + CHUNK_HEADER;
         at += CHUNK_HEADER + lx__align_up(length, 2);
     }
-    return 1;
+    return NULL;
+}
+
+static uint32_t find_orientation(const lx__codec_input *input)
+{
+    size_t size = 0;
+    const uint8_t *exif = find_chunk(input, "EXIF", &size);
+    return exif == NULL ? 1 : lx__exif_get_orientation(exif, size);
 }
 
 static lx_status open_image(void *object, lx__codec_input *input, lx_image_info *info,
@@ -84,6 +92,19 @@ static void widen(uint32_t first, uint32_t count, int whole, int *from, int *len
     *length = (int)(end + (rest < NEIGHBOURS ? rest : NEIGHBOURS)) - *from;
 }
 
+/** Decodes the colours alone, if they have a chunk of their own. libwebp would decode the
+ * transparency as well, which we drop; if that is damaged, version 1.5 reports a lack of memory. */
+static VP8StatusCode decode(const lx__codec_input *input, WebPDecoderConfig *config)
+{
+    size_t size = 0;
+    const uint8_t *colours = find_chunk(input, "VP8 ", &size);
+    WebPBitstreamFeatures features;
+    if (colours == NULL || WebPGetFeatures(colours, size, &features) != VP8_STATUS_OK ||
+        features.width != config->input.width || features.height != config->input.height)
+        return WebPDecode(input->bytes, input->size, config);
+    return WebPDecode(colours, size, config);
+}
+
 static lx_status read_image(void *object, lx__codec_input *input, const lx__canvas *canvas,
                             lx_error *error)
 {
@@ -107,7 +128,7 @@ static lx_status read_image(void *object, lx__codec_input *input, const lx__canv
     config.output.colorspace = MODE_RGB;
     config.output.is_external_memory = 1;
     config.output.u.RGBA = (WebPRGBABuffer){input->scratch, (int)stride, size};
-    code = WebPDecode(input->bytes, input->size, &config);
+    code = decode(input, &config);
     WebPFreeDecBuffer(&config.output);
     if (code != VP8_STATUS_OK)
         return fail(code, input->size, error);

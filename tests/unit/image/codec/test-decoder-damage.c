@@ -305,8 +305,29 @@ START_TEST(damage_below_the_region_is_not_met)
 }
 END_TEST
 
+/* The image that counts is the first one, also for the limit of pixels. */
+START_TEST(webp_followed_by_a_larger_one)
+{
+    uint8_t whole[PIXELS], pixels[PIXELS];
+    lx_image_decoder *decoder = lx_image_decoder_new();
+    struct picture first = picture_encode(picture_kind("webp-lossless"), SIZE, SIZE, 0);
+    struct picture second = picture_encode(picture_kind("webp-lossy"), 2 * SIZE, 2 * SIZE, 0);
+    struct picture both = {malloc(first.size + second.size), first.size + second.size - 12};
+    memcpy(both.bytes, first.bytes, first.size);
+    memcpy(both.bytes + first.size, second.bytes + 12, second.size - 12); /* without its header */
+    ck_assert_int_eq(decode(decoder, &first, whole), LX_OK);
+    ck_assert_int_eq(decode(decoder, &both, pixels), LX_OK);
+    ck_assert_mem_eq(pixels, whole, PIXELS);
+    free(first.bytes);
+    free(second.bytes);
+    free(both.bytes);
+    lx_image_decoder_free(decoder);
+}
+END_TEST
+
 UNIT_MAIN("image/codec/decoder-damage", files_cut_anywhere, bytes_changed_anywhere,
           files_of_other_formats, images_that_are_too_large,
           images_that_are_valid_but_not_supported, jpeg_with_many_scans, jpeg_with_harmless_faults,
           jpeg_does_not_use_tables_of_an_earlier_one, png_with_wrong_checksums,
-          damage_is_named_with_its_place, damage_below_the_region_is_not_met)
+          damage_is_named_with_its_place, damage_below_the_region_is_not_met,
+          webp_followed_by_a_larger_one)
