@@ -38,7 +38,7 @@ typedef struct lx_loader_options lx_loader_options;
 
 /**
  * Returns new options with the defaults: batches of 1, sequential order, one epoch, a last batch
- * that may be short, rank 0 of 1, all columns, an executor of the loader's own and 64 MiB of
+ * that may be short, rank 0 of 1, all columns, an executor of the loader's own and 256 MiB of
  * prefetching. Returns NULL if out of memory.
  */
 LX_API lx_loader_options *lx_loader_options_new(void);

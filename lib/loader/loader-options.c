@@ -13,7 +13,7 @@
 const lx_loader_options lx__loader_defaults = {.batch_size = 1,
                                                .world = 1,
                                                .epochs = 1,
-                                               .prefetch_bytes = (uint64_t)64 << 20,
+                                               .prefetch_bytes = (uint64_t)256 << 20,
                                                .memory = {.keep = true}};
 
 lx_loader_options *lx_loader_options_new(void)

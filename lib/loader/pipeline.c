@@ -16,7 +16,10 @@
 
 /* Number of bytes worth handing to a thread: they take a few microseconds to copy. */
 #define PART_BYTES ((uint64_t)64 << 10)
+/* Large records of a part, unless a batch then has too few parts for each thread: many threads, or
+ * records that take long to decode, would wait for the last part. */
 #define PART_ROWS_MIN 8
+#define PARTS_PER_READER 4
 /* The caller can fill a smaller batch faster than it can wake a thread. */
 #define CALLER_BYTES ((uint64_t)128 << 10)
 /* Batches in flight per reader thread. */
@@ -231,13 +234,16 @@ static void finish(lx__task *task, bool canceled)
 
 /* ---- scheduling, on the consumer's thread */
 
-static uint64_t part_rows(const lx__layout *layout)
+static uint64_t part_rows(const lx__layout *layout, uint32_t readers)
 {
-    if (layout->varying) /* the place of a value depends on the sizes of all earlier ones */
-        return layout->batch_rows;
     uint64_t bytes = layout->record_bytes != 0 ? layout->record_bytes : 1;
     uint64_t rows = PART_BYTES / bytes;
-    return rows < PART_ROWS_MIN ? PART_ROWS_MIN : rows;
+    uint64_t share = layout->batch_rows / ((uint64_t)readers * PARTS_PER_READER + 1);
+    uint64_t least = share < PART_ROWS_MIN ? share : PART_ROWS_MIN;
+    if (layout->varying) /* the place of a value depends on the sizes of all earlier ones */
+        return layout->batch_rows;
+    rows = rows < least ? least : rows;
+    return rows != 0 ? rows : 1;
 }
 
 static size_t depth_for(uint64_t prefetch_bytes, uint64_t batch_bytes, uint32_t readers)
@@ -265,7 +271,7 @@ lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor, const
     pipeline->remote = lx__source_is_remote(layout->source, NULL);
     pipeline->on_caller = readers == 0 || (transform == NULL && !layout->varying &&
                                            !pipeline->remote && layout->bytes < CALLER_BYTES);
-    pipeline->part_rows = part_rows(layout);
+    pipeline->part_rows = part_rows(layout, readers);
     pipeline->prefetch_bytes = prefetch_bytes;
     pipeline->depth = pipeline->on_caller ? 1 : depth_for(prefetch_bytes, layout->bytes, readers);
     pipeline->jobs = lx__alloc_array(pipeline->depth, sizeof *pipeline->jobs);

@@ -234,7 +234,7 @@ class Loader:
         The executor whose threads prepare batches; None: the loader creates its own threads.
     prefetch_bytes : int, optional
         The maximum total size, in bytes, of the batches that are ready or in preparation but not
-        yet returned; None: 64 MiB. One batch is always allowed, whatever its size.
+        yet returned; None: 256 MiB. One batch is always allowed, whatever its size.
     transform : callable, optional
         ``transform(batch)`` receives the dict and may return any object. ``next()`` returns that
         object instead of the dict; the order of the batches does not change. The transform runs on

@@ -223,9 +223,9 @@ START_TEST(waits_no_longer_than_asked_for_batches_to_drop)
     lx_batch *batch;
     struct gate gate = GATE_SHUT;
     struct outage outage = {.lost = 0, .damaged = RECORDS, .left = 1, .gate = &gate};
-    /* A batch of 8 records is one part, so no part of the first batch waits at the gate. */
-    lx_loader *loader = open_outage(&outage, (struct setup){.batch_size = 8, .threads = 2},
-                                    16 << 10);
+    /* A batch of one record is one part, so no part of the first batch waits at the gate. */
+    lx_loader *loader = open_outage(&outage, (struct setup){.batch_size = 1, .threads = 2},
+                                    128 << 10);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_IO);
     lx_error_clear(&error);
     gate_await(&gate, 1); /* a thread reads another batch */
@@ -264,7 +264,7 @@ static void *cancel_soon(void *loader)
 START_TEST(reads_that_hang_end_with_their_loader)
 {
     static const source_functions functions = {.fill = hang};
-    uint64_t width = 16 << 10;
+    uint64_t width = 128 << 10;
     const lx_column_info column = {.name = "image", .dtype = LX_UINT8, .ndim = 1, .shape = &width};
     for (uint32_t threads = 0; threads < 3; threads++) {
         lx_error error = LX_ERROR_INIT;
@@ -273,9 +273,9 @@ START_TEST(reads_that_hang_end_with_their_loader)
         lx_batch *batch;
         pthread_t canceler;
         unit_ok(new_source(&functions, &hangs, RECORDS, &column, 1, NULL, &source, &error));
-        /* A batch of 8 records is one part, so once a thread reads it, the caller does not. */
+        /* A batch of one record is one part, so once a thread reads it, the caller does not. */
         lx_loader *loader = open_loader(source,
-                                        (struct setup){.batch_size = 8, .threads = threads});
+                                        (struct setup){.batch_size = 1, .threads = threads});
         lx_batch_unref(next_batch(loader));
         if (threads != 0) { /* a seek drops what hangs, too */
             while (!atomic_load(&hangs))

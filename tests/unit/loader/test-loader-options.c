@@ -24,7 +24,7 @@ START_TEST(the_defaults_are_those_of_the_header)
     lx_source_unref(source);
 
     lx_loader_options *options = lx_loader_options_new();
-    ck_assert_uint_eq(options->prefetch_bytes, 64 << 20);
+    ck_assert_uint_eq(options->prefetch_bytes, 256 << 20);
     ck_assert(!options->drop_last && !options->uneven);
     lx_loader_options_free(options);
     lx_loader_options_free(NULL);
