@@ -21,7 +21,9 @@
 #ifdef HAVE_CURL
 #define SCHEMES "file://, https://, http:// or s3://"
 #else
-#define SCHEMES "file:// (this library was built without libcurl)"
+#define SCHEMES                                                                                    \
+    "file:// (this library was built without libcurl; for that of a Python wheel, pip install "    \
+    "'libloaderx[remote]')"
 #endif
 
 /** Opens the transport for a directory of this machine. */

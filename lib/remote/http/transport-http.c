@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -161,6 +164,24 @@ static lx_status locate_s3(lx__transport_http *self, const char *url,
                                    &self->location, error);
 }
 
+/** Returns where this system has its certificates, if libcurl was built for any system, as for the
+ * Python wheels; otherwise, libcurl knows. */
+static const char *find_system_bundle(void)
+{
+    static const char *const places[] = {
+        "/etc/ssl/certs/ca-certificates.crt", /* Debian, Arch, Alpine */
+        "/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora, RHEL */
+        "/etc/ssl/ca-bundle.pem",             /* openSUSE */
+        "/etc/ssl/cert.pem",
+    };
+    const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
+    if (curl->cainfo == NULL && curl->capath == NULL)
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+            if (access(places[i], R_OK) == 0)
+                return places[i];
+    return NULL;
+}
+
 /** Finds the file with the certificates of private servers, as the command curl does. */
 static lx_status find_ca_bundle(lx__transport_http *self, lx_error *error)
 {
@@ -169,6 +190,8 @@ static lx_status find_ca_bundle(lx__transport_http *self, lx_error *error)
         path = getenv("CURL_CA_BUNDLE");
     if (path == NULL || *path == '\0')
         path = getenv("SSL_CERT_FILE");
+    if (path == NULL || *path == '\0')
+        path = find_system_bundle();
     if (path != NULL && *path != '\0' && (self->ca_bundle = lx__strdup(path)) == NULL)
         return lx__fail_memory(error, "the name of a file");
     return LX_OK;
