@@ -59,4 +59,5 @@ extensions = [extension('loaderx._core', 'ext', MODULES)]
 for module, folder in (('image', 'images'), ('remote', 'remote')):
     if run_pkg_config('--exists', f'loaderx-{module}').returncode == 0:
         extensions.append(extension(f'loaderx._{folder}', f'ext/{folder}', [f'loaderx-{module}']))
-setup(ext_modules=extensions)
+# packaging/build-wheel adds the command; distributions install that of the library.
+setup(ext_modules=extensions, scripts=glob.glob('scripts/*'))

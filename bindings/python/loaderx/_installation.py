@@ -10,6 +10,8 @@ import os
 import re
 import sys
 
+from ._version import __version__
+
 __all__ = ['check_folder', 'explain']
 
 # Our distribution is libloaderx. On PyPI, the distribution loaderx installs a different package of
@@ -36,10 +38,19 @@ def explain(error: ImportError) -> ImportError:
     if error.name == 'loaderx._core' and isinstance(error, ModuleNotFoundError):
         return ImportError(f'{error}: the package was not built for this Python, or another '
                            f'distribution with a package named loaderx has replaced it: {_ADVICE}')
+    if re.match(r'libloaderx-image\S*\.so', str(error)) and _is_wheel():
+        return ImportError("images are a package of their own: run `pip install "
+                           f"'libloaderx[images]=={__version__}'`")
     if re.match(r'libloaderx\S*\.so', str(error)):
-        return ImportError(f'{error}. The dynamic linker cannot find libloaderx: run ldconfig, or '
-                           'add its directory to LD_LIBRARY_PATH.')
+        return ImportError(f'{error}. The dynamic linker cannot find this library: install it, if '
+                           'your distribution has it in a package of its own, run ldconfig, or add '
+                           'its directory to LD_LIBRARY_PATH.')
     return error
+
+
+def _is_wheel() -> bool:
+    """Return whether the package contains the libraries."""
+    return os.path.isdir(os.path.join(os.path.dirname(__file__), 'lib'))
 
 
 if not hasattr(sys.modules[__name__.rpartition('.')[0]], '_is_libloaderx'):

@@ -73,7 +73,11 @@ def _check_integers(array: _Array, dtype: np.dtype[Any], name: str) -> None:
 
 def _cast_times(array: _Array, dtype: np.dtype[Any], name: str) -> _Array:
     """Convert times of any unit; raise ValueError if one is not a multiple of the field's unit."""
-    result = array.astype(dtype, order='C')
+    try:
+        result = array.astype(dtype, order='C')
+    except OverflowError as error:    # NumPy 2.5 and newer; older ones wrap around
+        raise ValueError(f'field {name!r}: a time cannot be stored as {dtype.name} without loss: '
+                         f'{error}') from None
     wrong = np.flatnonzero((result.astype(array.dtype) != array) & ~np.isnat(array))
     if wrong.size:
         raise ValueError(f'field {name!r}: {array.flat[wrong[0]]} cannot be stored as '

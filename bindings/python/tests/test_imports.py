@@ -81,8 +81,10 @@ def test_modules_import_one_another_without_a_circle():
 
 @pytest.fixture
 def installed(tmp_path):
-    """A copy of the package in its own folder."""
-    shutil.copytree(ROOT, tmp_path / 'loaderx', ignore=shutil.ignore_patterns('__pycache__'))
+    """A copy of the packages in their own folder."""
+    for name in 'loaderx', 'libloaderx':
+        shutil.copytree(ROOT.parent / name, tmp_path / name,
+                        ignore=shutil.ignore_patterns('__pycache__'))
     return tmp_path
 
 
@@ -120,3 +122,36 @@ def test_reports_a_package_that_replaced_ours(installed, module):
     error = error_of_import(installed, f'loaderx.{module}')
     assert error.startswith('ImportError: another distribution') and '__init__.py' in error
     assert 'pip uninstall loaderx libloaderx' in error
+
+
+SAME = '''
+import libloaderx as lx
+import libloaderx.sources.arrays as arrays
+from libloaderx.orders import Shuffle
+import loaderx.sources.arrays
+assert lx is loaderx and arrays is loaderx.sources.arrays and Shuffle is lx.Shuffle
+assert arrays.__spec__.name == 'loaderx.sources.arrays' and lx.__name__ == 'loaderx'
+'''
+
+
+def test_the_other_name_is_the_same_package():
+    run = subprocess.run([sys.executable, '-c', SAME], capture_output=True, text=True, timeout=60,
+                         check=False)
+    assert run.stderr == ''
+
+
+def test_the_other_name_reports_a_package_that_replaced_ours(installed):
+    (installed / 'loaderx' / '__init__.py').write_text('class DataLoader: pass\n')
+    error = error_of_import(installed, 'libloaderx')
+    assert error.startswith('ImportError: another distribution') and '__init__.py' in error
+
+
+def test_a_wheel_without_images_says_how_to_install_them(installed):
+    """The extension then finds no library of images."""
+    for path in (installed / 'loaderx').glob('_images*.so'):
+        path.unlink()
+    (installed / 'loaderx' / 'lib').mkdir(exist_ok=True)
+    (installed / 'loaderx' / '_images.py').write_text(
+        "raise ImportError('libloaderx-image.so.0: cannot open shared object file')\n")
+    error = error_of_import(installed, 'loaderx.images')
+    assert error.startswith('ImportError: images are') and 'pip install' in error
