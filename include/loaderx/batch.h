@@ -34,7 +34,7 @@ LX_BEGIN_DECLS
  */
 typedef struct lx_batch lx_batch;
 
-/** A column of a batch. The batch owns it. New members will be added at the end. */
+/** A column of a batch. The batch owns it. */
 typedef struct lx_column {
     const char *name;      /**< The name of the column, which is the same as in the source. */
     lx_dtype dtype;        /**< The type of the values. */
@@ -51,10 +51,7 @@ typedef struct lx_column {
                                   values varies, the offsets are multiples of it. */
 } lx_column;
 
-/**
- * A block of memory that the caller supplies for batches; see lx_loader_options_set_memory(). New
- * members will be added at the end.
- */
+/** A block of memory that the caller supplies for batches; see lx_loader_options_set_memory(). */
 typedef struct lx_memory {
     void *data;  /**< The first byte, aligned to 64 bytes. */
     size_t size; /**< The size in bytes. */

@@ -73,10 +73,7 @@ typedef enum lx_compression {
 /** The size of a dictionary that is usually a good choice, in bytes: 110 KiB, as in zstd(1). */
 #define LX_DEFAULT_DICTIONARY ((uint32_t)110 << 10)
 
-/**
- * A field, as returned by lx_schema_get_field(). The schema owns it. New members will be added at
- * the end.
- */
+/** A field, as returned by lx_schema_get_field(). The schema owns it. */
 typedef struct lx_field {
     const char *name;           /**< The name; see lx_schema_add_field(). */
     lx_dtype dtype;             /**< The type of the values. */

@@ -39,7 +39,7 @@ LX_BEGIN_DECLS
  */
 typedef struct lx_source lx_source;
 
-/** A column of a source. The source owns it. New members will be added at the end. */
+/** A column of a source. The source owns it. */
 typedef struct lx_column_info {
     const char *name;      /**< The name: 1 to 64 bytes of UTF-8, unique in the source. */
     lx_dtype dtype;        /**< The type of the values. */
@@ -135,10 +135,7 @@ LX_API lx_status lx_source_open_files(const char *folder, const char *const *nam
  */
 LX_API lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error);
 
-/**
- * Records to read, and their places in an order, on which random choices may depend. New members
- * will be added at the end.
- */
+/** Records to read, and their places in an order, on which random choices may depend. */
 typedef struct lx_samples {
     size_t count;              /**< The number of records. */
     const uint64_t *indices;   /**< The index of each record in the source. */
