@@ -179,6 +179,80 @@ def test_completion(loaderx, folder):
     assert sorted(complete(loaderx, 'recordio', 'ls', 'im')) == ['images', 'images.gz']
 
 
+def complete_in_fish(loaderx, *lines):
+    """The completions that fish offers for the last word of each line."""
+    fish = shutil.which('fish')
+    if fish is None:
+        pytest.skip('fish not found')
+    script = f'''
+        source '{SOURCE}/tools/completion/loaderx.fish'
+        for line in $argv
+            complete -C "loaderx $line"
+            echo
+        end
+    '''
+    path = f'{pathlib.Path(loaderx.command).parent}:{os.environ["PATH"]}'
+    done = subprocess.run([fish, '--no-config', '-c', script, *lines], cwd=loaderx.folder,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                          env={**os.environ, 'HOME': str(loaderx.folder / 'home'), 'PATH': path})
+    assert (done.returncode, done.stderr) == (0, b'')
+    found = [[]]
+    for line in done.stdout.decode().splitlines():
+        if line:
+            found[-1].append(line.split('\t')[0])
+        else:
+            found.append([])
+    return [set(words) for words in found[:-1]]
+
+
+def test_completion_in_fish(loaderx, folder):
+    (folder / 'images.gz').write_text('')
+    (folder / 'images').mkdir()
+    options = complete_in_fish(loaderx, *(f'{command} --' for command in COMMANDS))
+    for command, offered in zip(COMMANDS, options):
+        helped = options_of_help(loaderx.text(command, '--help'))
+        assert offered == {f'--{name}' for name in helped}
+    cases = {'': set(COMMANDS), 'sea': {'seal'}, 'recordio v': {'verify'},
+             'sample --order seq': {'sequential'}, 'import d --on-bad s': {'skip', 'stop'},
+             'stat im': {'images/'}, 'pack im': {'images/', 'images.gz'}, 'sample --seed ': set()}
+    assert dict(zip(cases, complete_in_fish(loaderx, *cases))) == cases
+
+
+def complete_in_zsh(loaderx, *words):
+    """What our function of zsh hands to those of zsh: candidates, or the words of _arguments."""
+    zsh = shutil.which('zsh')
+    if zsh is None:
+        pytest.skip('zsh not found')
+    script = f'''
+        _describe() {{ print -rl -- ${{(P)2}}; }}
+        _arguments() {{ print -rl -- "$@"; }}
+        words=("$@") CURRENT=$#
+        source '{SOURCE}/tools/completion/_loaderx'
+    '''
+    done = subprocess.run([zsh, '-f', '-c', script, 'zsh', loaderx.command, *words],
+                          cwd=loaderx.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=60)
+    assert (done.returncode, done.stderr) == (0, b'')
+    return done.stdout.decode().splitlines()
+
+
+def test_completion_in_zsh(loaderx):
+    spec_of_zsh = re.compile(r'\*(--[a-z-]+)(\[.*?[^\\]\])?(?::((?:[^:\\]|\\.)*):.+)?$')
+    assert [line.split(':')[0] for line in complete_in_zsh(loaderx, '')] == COMMANDS
+    for command in COMMANDS:
+        helped = options_of_help(loaderx.text(command, '--help'))
+        specs = complete_in_zsh(loaderx, command, '')
+        options = [spec_of_zsh.match(spec).groups() for spec in specs if spec.startswith('*--')]
+        assert {name[2:]: (value or '').replace('\\', '') for name, _, value in options} == helped
+        assert all(about for name, about, value in options if len(name + (value or '')) < 20)
+    specs = complete_in_zsh(loaderx, 'sample', '')
+    assert '*--weights-file[weighted, weighted-shuffle\\: an .npy file with a weight for each ' \
+           'record]:FILE:_files' in specs
+    assert specs[-1] == '*--help[print this help]'
+    assert '*--exhausted:repeat|stop|redistribute:(repeat stop redistribute)' in specs
+    assert complete_in_zsh(loaderx, 'stat', '')[-1] == '*:folder:_files -/'
+
+
 def test_completion_of_fields(loaderx, folder, images):
     assert complete(loaderx, 'get', 'images', '0', '--field', '') == ['data', 'label']
     assert complete(loaderx, 'get', 'images/', '0', '--field', 'l') == ['label']
