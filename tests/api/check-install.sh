@@ -1,10 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds and runs a client of each installed library as a user would: in an empty folder, with the
-# installed headers and the flags of pkg-config. Called by `make installcheck`.
+# installed headers and the flags of pkg-config; and the projects of doc/examples for CMake and
+# Meson. Called by `make installcheck`.
 set -eu
 passed=0 failed=0 skipped=0
 warnings='-Wall -Wextra -Wpedantic -Werror'
+
+# This installation has precedence over others; its .pc files do not know DESTDIR.
+mkdir pkgconfig
+for file in "$DESTDIR$pkgconfigdir"/loaderx*.pc; do
+    sed "s|=/|=$DESTDIR/|" "$file" >"pkgconfig/${file##*/}"
+done
+PKG_CONFIG_PATH=$PWD/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+LD_LIBRARY_PATH=$DESTDIR$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export PKG_CONFIG_PATH LD_LIBRARY_PATH
 
 # try WHAT COMMAND...: runs one test, and shows its output if it fails.
 try() {
@@ -25,14 +35,8 @@ skip() {
     echo "SKIP: $1"
 }
 
-# module OPTION... NAME: runs pkg-config for NAME; this installation has precedence over others.
-module() {
-    PKG_CONFIG_PATH="$DESTDIR$pkgconfigdir${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}" \
-        PKG_CONFIG_SYSROOT_DIR="$DESTDIR" "$PKG_CONFIG" "$@"
-}
-
 version_is_ours() {
-    test "$(module --modversion "$1")" = "$VERSION"
+    test "$("$PKG_CONFIG" --modversion "$1")" = "$VERSION"
 }
 
 # header NAME LANGUAGE COMPILER: the header compiles by itself.
@@ -46,11 +50,11 @@ header() {
 # because -e has no effect in a function that `if` calls.)
 # shellcheck disable=SC2086 # flags are words
 client() {
-    flags=$(module ${4:+--static} --cflags "$1") &&
-        libs=$(module ${4:+--static} --libs "$1") &&
+    flags=$("$PKG_CONFIG" ${4:+--static} --cflags "$1") &&
+        libs=$("$PKG_CONFIG" ${4:+--static} --libs "$1") &&
         $3 -x $2 $CFLAGS $flags $warnings "$(source_of "$1")" \
             -x none ${4:+-static} $LDFLAGS $libs -o client &&
-        LD_LIBRARY_PATH="$DESTDIR$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ./client
+        ./client
 }
 
 # has_archives NAME: whether the system has static versions of all libraries of others that the
@@ -59,7 +63,7 @@ client() {
 has_archives() {
     echo 'int main(void) { return 0; }' >empty.c
     $CC $CFLAGS empty.c -static $LDFLAGS \
-        $(module --static --libs "$1" | tr ' ' '\n' | grep -v '^-lloaderx') -o empty 2>/dev/null
+        $("$PKG_CONFIG" --static --libs "$1" | tr ' ' '\n' | grep -v '^-lloaderx') -o empty 2>/dev/null
 }
 
 source_of() {
@@ -92,6 +96,37 @@ every() {
     done
 }
 
+cmake_project() {
+    cmake -S "$top_srcdir/doc/examples/cmake" -B cmake && cmake --build cmake && run_project cmake
+}
+
+meson_project() {
+    meson setup meson "$top_srcdir/doc/examples/meson" && meson compile -C meson &&
+        run_project meson
+}
+
+# run_project FOLDER: runs its program, which needs an empty folder.
+run_project() {
+    mkdir "$1-data" && (cd "$1-data" && "../$1/loader")
+}
+
+# project NAME COMMAND...: runs NAME_project if all these commands are there.
+project() {
+    name=$1
+    shift
+    if [ ! -e "$DESTDIR$libdir/libloaderx.so" ]; then
+        skip "a project of $name: only the static library is installed"
+        return
+    fi
+    for command in "$@"; do
+        "$command" --version >output 2>&1 || {
+            skip "a project of $name: $command not found"
+            return
+        }
+    done
+    try "a project of $name" "${name}_project"
+}
+
 for name in $MODULES; do
     try "$name.pc has the package's version" version_is_ours "$name"
     try "$name has a client in tests/api" test -f "$(source_of "$name")"
@@ -102,6 +137,8 @@ if [ -n "$CXX" ]; then
 else
     skip "C++: configure found no compiler for it"
 fi
+project cmake cmake make
+project meson meson ninja
 
 echo "# installed libraries: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
