@@ -90,7 +90,7 @@ make_configure() {
 # refresh_configure: the same, unless configure is newer than its sources.
 refresh_configure() {
     if [ -f configure ] && [ -f Makefile.in ] && [ -f config.h.in ] &&
-        [ -z "$(find configure.ac Makefile.am m4 include lib tools bindings tests doc \
+        [ -z "$(find configure.ac Makefile.am m4 include lib tools bindings tests doc packaging \
             -type f \( -name '*.am' -o -name '*.ac' -o -name '*.m4' \) -newer configure \
             2>/dev/null)" ]; then
         echo "configure is newer than its sources"
