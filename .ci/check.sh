@@ -99,6 +99,7 @@ check_dist() {
     gcc_tree
     XZ_OPT=-1 # by default, xz -e takes a minute
     export XZ_OPT
+    rm -f "$tree"/libloaderx-*.tar.xz # of another version
     make --no-print-directory -C "$tree" -j"$jobs" dist
     tarball=$(ls "$tree"/libloaderx-*.tar.xz)
     sum=$(cksum <"$tarball")

@@ -12,7 +12,7 @@ import sys
 from setuptools import Extension, setup
 
 MODULES = ['loaderx-parity', 'loaderx-import', 'loaderx-recordio']
-OLDEST = '0.1.0'    # the first library with all functions that the extension calls
+OLDEST = '1.0.0'    # the first library with all functions that the extension calls
 
 
 def run_pkg_config(*arguments):

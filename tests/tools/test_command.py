@@ -47,7 +47,8 @@ def test_help(loaderx, option):
 
 @pytest.mark.parametrize('option', ['--version', '-V'])
 def test_version(loaderx, option):
-    assert re.fullmatch(r'loaderx (\d+\.\d+\.\d+) \(libloaderx \1\)\n', loaderx.text(option))
+    assert re.fullmatch(r'loaderx (\d+\.\d+\.\d+(-rc\d+)?) \(libloaderx \1\)\n',
+                        loaderx.text(option))
 
 
 @pytest.mark.parametrize('word', ['packs', 'exports', 'benchmark', '--nothing', ''])
