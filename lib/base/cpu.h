@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <loaderx/status.h>
+#include <loaderx/export.h>
 
 #if defined(__x86_64__)
 

@@ -236,13 +236,14 @@ static void finish(lx__task *task, bool canceled)
 
 static uint64_t part_rows(const lx__layout *layout, uint32_t readers)
 {
+    if (layout->varying) /* the place of a value depends on the sizes of all earlier ones */
+        return layout->batch_rows;
     uint64_t bytes = layout->record_bytes != 0 ? layout->record_bytes : 1;
     uint64_t rows = PART_BYTES / bytes;
     uint64_t share = layout->batch_rows / ((uint64_t)readers * PARTS_PER_READER + 1);
     uint64_t least = share < PART_ROWS_MIN ? share : PART_ROWS_MIN;
-    if (layout->varying) /* the place of a value depends on the sizes of all earlier ones */
-        return layout->batch_rows;
-    rows = rows < least ? least : rows;
+    if (rows < least)
+        rows = least;
     return rows != 0 ? rows : 1;
 }
 
