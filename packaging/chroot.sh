@@ -9,9 +9,10 @@ fail() {
     exit 1
 }
 
-# prepare NAME: makes the folders and the tarball, after the script has set $suite, and $tarball,
-# $cache and $out from its arguments or to ''. Mounts are made in namespaces of their own (see
-# in_tree), so they are gone when a command ends, and removing the folder cannot reach through them.
+# prepare NAME PATTERN: makes the folders and the tarball, and removes the logs and packages of an
+# earlier run, after the script has set $suite, and $tarball, $cache and $out from its arguments or
+# to ''. Mounts are made in namespaces of their own (see in_tree), so they are gone when a command
+# ends, and removing the folder cannot reach through them.
 prepare() {
     [ "$(id -u)" -eq 0 ] || fail "run it as root, which chroot requires"
     command -v debootstrap >/dev/null || fail "debootstrap not found; Debian has it in debootstrap"
@@ -21,10 +22,12 @@ prepare() {
     trap 'rm -rf --one-file-system "$work"' EXIT
     trap 'exit 1' HUP INT TERM
     chmod 755 "$work"
+    job=$1
     cache=${cache:-$work/cache}
-    out=${out:-$top/build/$1}
+    out=${out:-$top/build/$job}
     mkdir -p "$cache/$suite-archives/partial" "$out"
-    rm -f "$out"/*.deb "$out"/*.rpm "$out"/*.log
+    # shellcheck disable=SC2086 # a pattern
+    rm -f "$out/$job"-*.log "$out"/$2
     [ -n "$tarball" ] || {
         step tarball make_tarball
         tarball=$(ls "$work"/libloaderx-*.tar.xz)
@@ -36,10 +39,10 @@ prepare() {
 # step NAME FUNCTION...: runs it with its output in a log, and prints the time that it took.
 # Functions run in a shell of their own with -e, so that a step may not be called as a condition.
 step() {
-    log=$out/$1.log
+    log=$out/$job-$1.log
+    printf '%-10s ' "$1"
     shift
     start=$(date +%s)
-    printf '%-10s ' "$(basename "$log" .log)"
     set +e
     (
         set -e
