@@ -21,11 +21,13 @@ prepare() {
     unset TMPDIR # which the trees do not have
     trap 'rm -rf --one-file-system "$work"' EXIT
     trap 'exit 1' HUP INT TERM
-    chmod 755 "$work"
     job=$1
     cache=${cache:-$work/cache}
     out=${out:-$top/build/$job}
-    mkdir -p "$cache/$suite-archives/partial" "$out"
+    mkdir -p "$cache" "$out"
+    [ -n "$(find "$cache" -maxdepth 0 -user root ! -perm /022)" ] ||
+        fail "--cache $cache: root runs what it contains, so only root may write there"
+    mkdir -p "$cache/$suite-archives/partial"
     # shellcheck disable=SC2086 # a pattern
     rm -f "$out/$job"-*.log "$out"/$2
     [ -n "$tarball" ] || {
