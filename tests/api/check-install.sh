@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds and runs a client of each installed library as a user would: in an empty folder, with the
-# installed headers and the flags of pkg-config; and the projects of doc/examples for CMake and
-# Meson. Called by `make installcheck`.
+# installed headers and the flags of pkg-config; and the projects of doc/examples for CMake, Meson,
+# Lua and Rust. Called by `make installcheck`.
 set -eu
 passed=0 failed=0 skipped=0
+examples=$top_srcdir/doc/examples
 warnings='-Wall -Wextra -Wpedantic -Werror'
 
 # This installation has precedence over others; its .pc files do not know DESTDIR.
@@ -97,11 +98,11 @@ every() {
 }
 
 cmake_project() {
-    cmake -S "$top_srcdir/doc/examples/cmake" -B cmake && cmake --build cmake && run_project cmake
+    cmake -S "$examples/cmake" -B cmake && cmake --build cmake && run_project cmake
 }
 
 meson_project() {
-    meson setup meson "$top_srcdir/doc/examples/meson" && meson compile -C meson &&
+    meson setup meson "$examples/meson" && meson compile -C meson &&
         run_project meson
 }
 
@@ -110,17 +111,50 @@ run_project() {
     mkdir "$1-data" && (cd "$1-data" && "../$1/loader")
 }
 
-# project NAME COMMAND...: runs NAME_project if all these commands are there.
+# run_examples COMMAND...: with the name of an example and its dataset. They read what the example
+# in C reads, and report what cannot be read.
+# shellcheck disable=SC2046,SC2086 # flags are words
+run_examples() (
+    mkdir "$name-data" && cd "$name-data" &&
+        $CC $CFLAGS "$examples/loader.c" $LDFLAGS $("$PKG_CONFIG" --cflags --libs loaderx) \
+            -o loader &&
+        ./loader | tail -n 1 >in-c && printf '%s\n' first '' 'the last of three' >lines &&
+        "$DESTDIR$bindir/loaderx" import texts --format lines lines &&
+        "$@" train vectors >output-train && tail -n 1 output-train | diff in-c - &&
+        "$@" texts texts | diff lines - && ! "$@" train missing 2>errors &&
+        echo 'train: missing: file or directory not found' | diff - errors
+)
+
+run_lua() {
+    luajit "$examples/lua/$1.lua" "$2"
+}
+
+lua_project() {
+    run_examples run_lua
+}
+
+run_rust() {
+    "../target/debug/examples/$1" "$2"
+}
+
+# In a copy of the sources, in which cargo writes Cargo.lock.
+rust_project() {
+    cp -R "$examples/rust" rust && chmod -R u+w rust &&
+        cargo build --quiet --offline --examples --manifest-path rust/Cargo.toml \
+            --target-dir target && run_examples run_rust
+}
+
+# project NAME COMMAND...: runs NAME_project if all these commands run.
 project() {
     name=$1
     shift
-    if [ ! -e "$DESTDIR$libdir/libloaderx.so" ]; then
-        skip "a project of $name: only the static library is installed"
+    if [ ! -e "$DESTDIR$libdir/libloaderx.so" ] || [ -n "$SANITIZED" ]; then
+        skip "a project of $name: only static or sanitized libraries are installed"
         return
     fi
     for command in "$@"; do
-        "$command" --version >output 2>&1 || {
-            skip "a project of $name: $command not found"
+        $command >output 2>&1 || {
+            skip "a project of $name: ${command% *} not found"
             return
         }
     done
@@ -137,8 +171,10 @@ if [ -n "$CXX" ]; then
 else
     skip "C++: configure found no compiler for it"
 fi
-project cmake cmake make
-project meson meson ninja
+project cmake 'cmake --version' 'make --version'
+project meson 'meson --version' 'ninja --version'
+project lua 'luajit -v'
+project rust 'cargo --version'
 
 echo "# installed libraries: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
