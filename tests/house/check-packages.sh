@@ -26,7 +26,7 @@ awk '/^[A-Z_0-9]+ \{/ { node = $1; print node == "LOADERX_PRIVATE" ? node : node
 sed -nE 's/^ (\(symver\))?([^ ]+) .*/\2/p' "$debian"/*.symbols | sort >"$work/symbols"
 same 'the symbols in packaging/debian/*.symbols' "$work/maps" "$work/symbols"
 
-# What an installation has, or some of it, as far as the sources tell.
+# The installed files; without an installation, those that the sources name.
 if [ -n "${installed:-}" ]; then
     (cd "$installed" && find ".$prefix" ! -type d) >"$work/files"
     sed -i "s|^\.$libdir/|libdir/|; s|^\.$docdir/|docdir/|; s|^\.$prefix/|usr/|" "$work/files"
