@@ -119,10 +119,12 @@ check_dist() {
         echo "no installed library was tested"
         return 1
     }
-    grep -q '^PASS: a project of ' "$step_log" || {
-        echo "no example project was built"
-        return 1
-    }
+    for name in lua meson rust; do
+        grep -qx "PASS: a project of $name" "$step_log" || {
+            echo "no example project of $name was built"
+            return 1
+        }
+    done
     if [ -f bindings/python/pyproject.toml ]; then
         grep -qE '(^|[ =])[1-9][0-9]* passed.* in [0-9.]+s' "$step_log" || {
             echo "no test of the Python package ran"

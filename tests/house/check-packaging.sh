@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The scripts that make packages and wheels, without a network: they are sound, and what they check in
-# a finished wheel, they find. Running them takes much longer.
+# The scripts that make packages and wheels, without a network: they and some scripts of the tests
+# are sound, and what they check in a finished wheel, they find. Running them takes much longer.
 set -eu
 packaging=$top_srcdir/packaging
 for tool in readelf python3; do
@@ -10,12 +10,16 @@ done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-if command -v shellcheck >/dev/null; then
-    (cd "$packaging" && shellcheck -x build-deb build-rpm build-wheel chroot.sh try-wheel wheel/check-wheels)
-fi
-for script in build-deb build-rpm build-wheel chroot.sh try-wheel wheel/check-wheels; do
-    sh -n "$packaging/$script"
+cd "$top_srcdir"
+# shellcheck disable=SC2046 # names of files are words
+set -- packaging/build-* packaging/chroot.sh packaging/try-wheel packaging/wheel/check-wheels \
+    $(sed -n 's|^Tests: |packaging/debian/tests/|p' packaging/debian/tests/control) \
+    tests/ports/build-ports tests/ports/in-tree tests/abi/*.sh tests/api/*.sh tests/house/*.sh
+for script in "$@"; do
+    sh -n "$script"
 done
+# make sets variables, and functions are called by names in variables.
+! command -v shellcheck >/dev/null || shellcheck -x -P SCRIPTDIR -e SC2154,SC2317 "$@"
 
 # A program of this machine needs a newer glibc than 2.1, and is not made for a wheel.
 mkdir "$folder/x"
