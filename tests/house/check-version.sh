@@ -28,4 +28,6 @@ spec=packaging/rpm/loaderx.spec
 same $spec "$(echo "$version" | tr - '~')" "$(sed -nE 's/^Version: *//p' $spec)"
 same "%changelog in $spec" "$(echo "$version" | tr - '~')" \
     "$(sed -nE '/^%changelog/,/^-/s/^\*.* (.*)-[^-]*$/\1/p' $spec)"
+recipe=packaging/spack/package.py
+same $recipe "$version" "$(sed -nE 's/^ *version\("(.*)"\)$/\1/p' $recipe)"
 exit $failed
