@@ -100,7 +100,7 @@ def extent(subrange):
 
 
 def describe(entries, entry):
-    """Yields what one line says of a symbol, to which a variable points, or lines of a type."""
+    """Yields the lines (key, value) of an entry: one for a symbol, several for a type."""
     name = entry.name or ''
     if entry.tag == 'variable' and name.startswith('abi_'):
         yield f'symbol {name[4:]}', spell(entries, entries[entry.type].type)
