@@ -4,13 +4,16 @@
 # in a fresh copy of its source, and installs into $prefix. $cc and the like compile for $host.
 #
 # All are static, except jansson: values that one of our libraries makes are used by others, and
-# the hash function of jansson differs in each copy of it.
+# the hash function of jansson differs in each copy of it. Its file and its functions have names of
+# our own, since a process may contain another jansson, or json-c, which has a json_object_get, too.
 
 build_jansson() {
+    # for jansson itself, and for all that include its header
+    awk '/json_|jansson_/ { print "#define", $1, $1 "_loaderx" }' src/jansson.def \
+        >>src/jansson_config.h.in
     autoreconf --install
     # without --default-symver, which zig does not know
     autotools --disable-static --enable-shared ac_cv_have_decl___GLIBC__=no
-    # a name of its own, so that an application may have another jansson
     mv "$prefix"/lib/libjansson.so.4.*.* "$prefix/lib/libloaderx-jansson.so.4"
     rm -f "$prefix"/lib/libjansson.*
     "$patchelf" --set-soname libloaderx-jansson.so.4 "$prefix/lib/libloaderx-jansson.so.4"
