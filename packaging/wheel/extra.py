@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Packs one more library as a wheel of its own, for all versions of Python.
 
-build-wheel copies this file and the package to a folder, and sets NAME and VERSION.
+build-wheel copies this file and the package to a folder, and sets NAME, VERSION and LICENCE.
 """
 
 import os
@@ -27,7 +27,7 @@ class Wheel(bdist_wheel):
 
 
 setup(name=f'libloaderx-{NAME}', version=VERSION, description=__doc__.splitlines()[0],
-      long_description=__doc__, license='MIT', packages=[package],
+      long_description=__doc__, license=os.environ['LICENCE'], packages=[package],
       package_data={package: ['*', 'bin/*']}, python_requires='>=3.9',
       install_requires=[f'libloaderx=={VERSION}'],
       distclass=Binary, cmdclass={'bdist_wheel': Wheel}, zip_safe=False)

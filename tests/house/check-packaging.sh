@@ -27,6 +27,6 @@ cp "$(command -v readelf)" "$folder/x/"
 (cd "$folder" && python3 -m zipfile -c x.whl x)
 ! "$packaging/wheel/check-wheels" 2.1 "$folder/x.whl" 2>"$folder/said" >&2 || exit 1
 for complaint in 'is for' 'needs GLIBC_' 'needs lib' 'others may export' 'has no DT_RPATH' \
-    'has no licences'; do
+    'has no licence of zlib'; do
     grep -q "$complaint" "$folder/said"
 done
