@@ -59,5 +59,6 @@ extensions = [extension('loaderx._core', 'ext', MODULES)]
 for module, folder in (('image', 'images'), ('remote', 'remote')):
     if run_pkg_config('--exists', f'loaderx-{module}').returncode == 0:
         extensions.append(extension(f'loaderx._{folder}', f'ext/{folder}', [f'loaderx-{module}']))
-# packaging/build-wheel adds the command; distributions install that of the library.
-setup(ext_modules=extensions, scripts=glob.glob('scripts/*'))
+# packaging/build-wheel adds the command and its manual; distributions install those of the library.
+setup(ext_modules=extensions, scripts=glob.glob('scripts/*'),
+      data_files=[(f'share/{folder}', glob.glob(f'{folder}/*')) for folder in glob.glob('man/*')])
