@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of files: each file is a record, and the sub-folder of the input that contains it is its
- * class, as in the ImageFolder of torchvision. */
+ * class, as in the ImageFolder of torchvision. Without sub-folders, there are no classes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -222,7 +222,7 @@ static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_e
     self->values[NAME].data = name;
     self->values[NAME].size = strlen(name);
     record->values = self->values;
-    record->count = VALUES;
+    record->count = self->base.source.labels->count != 0 ? VALUES : CLASS; /* no folder: no class */
     return LX_OK;
 }
 

@@ -256,11 +256,11 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
     The fields are 'data', the content; 'name', relative to the folder; 'class', the sub-folder of
     the input that contains the file; and 'label', the number of that class. The classes are the
     sub-folders of all inputs, even empty ones, and are numbered together, in the order of their
-    names, as in torchvision's ImageFolder. If records are appended, the classes of the dataset keep
-    their numbers, and new ones get the next numbers. If the first files all have the names of
-    images, 'data' is a field of images; otherwise of bytes. Records are in the order of their
-    names. Symbolic links to files are followed; a link to a folder is a bad record. Hidden files
-    are passed over.
+    names, as in torchvision's ImageFolder; without sub-folders, there are no such fields. If records
+    are appended, the classes of the dataset keep their numbers, and new ones get the next numbers.
+    If the first files all have the names of images, 'data' is a field of images; otherwise of
+    bytes. Records are in the order of their names. Symbolic links to files are followed; a link to a
+    folder is a bad record. Hidden files are passed over.
 
     Parameters
     ----------

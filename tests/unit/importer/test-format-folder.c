@@ -47,6 +47,24 @@ START_TEST(each_file_is_a_record)
 }
 END_TEST
 
+START_TEST(without_sub_folders_there_are_no_classes)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    ck_assert_int_eq(mkdir("in", 0777), 0);
+    put_text("in/1.jpg", "one");
+    put_text("in/2.jpg", "two");
+    lx_importer *importer = importer_of("folder", "in");
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_schema("d", "data:image name:str");
+    unit_ok(lx_importer_set_append(importer, true, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_length("d", 4);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 static void make_files(const char *const *names)
 {
     for (; *names != NULL; names++) {
@@ -232,7 +250,8 @@ START_TEST(what_is_not_a_folder_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("importer/format-folder", each_file_is_a_record, all_inputs_have_one_numbering_of_classes,
+UNIT_MAIN("importer/format-folder", each_file_is_a_record, without_sub_folders_there_are_no_classes,
+          all_inputs_have_one_numbering_of_classes,
           classes_that_are_appended_continue_those_of_the_dataset,
           labels_without_classes_cannot_be_continued, an_import_that_continues_keeps_the_labels,
           an_input_that_is_absent_is_found_before_anything_is_imported,
