@@ -205,6 +205,17 @@ static void judge_warm(const bench *b, const bench_measure *loader, verdict *v)
             copy->threads, plural(copy->threads), copy->busy);
 }
 
+/** Images are the values that a training run does more with than to copy them. */
+static void say_images(const bench *b, verdict *v)
+{
+    for (size_t i = 0; i < b->field_count; i++)
+        if (field_of(b, i)->dtype == LX_IMAGE) {
+            say(v, " The images of field '%s' were not decoded, which takes much longer.",
+                field_of(b, i)->name);
+            return;
+        }
+}
+
 static void judge(const bench *b, verdict *v)
 {
     const bench_measure *loader = find(b, BENCH_LOADER);
@@ -216,6 +227,7 @@ static void judge(const bench *b, verdict *v)
     double batch = loader->rows / loader->rate;
     say(v, " A consumer that takes more than %.3g %s for a batch is the bottleneck itself.",
         batch * (batch < 1e-3 ? 1e6 : 1e3), batch < 1e-3 ? "us" : "ms");
+    say_images(b, v);
 }
 
 /* ---- output */

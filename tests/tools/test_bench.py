@@ -118,6 +118,15 @@ def test_cold_compressed_values(loaderx, folder):
     assert done.returncode == 0 and b'The loader is the bottleneck' not in done.stdout
 
 
+def test_images_are_not_decoded(loaderx, folder):
+    (folder / 'photos').mkdir()
+    for i in range(20):
+        (folder / f'photos/{i}.jpg').write_bytes(bytes(999))
+    loaderx.text('import', 'd', '--format', 'folder', 'photos')
+    summary = loaderx.json('bench', 'd', '--seconds', 1)['summary']
+    assert summary.endswith("The images of field 'data' were not decoded, which takes much longer.")
+
+
 def test_nothing_to_measure(loaderx, folder, images):
     line = loaderx.fails(2, 'bench', 'images', '--field', 'label', '--cold')
     assert 'all values are in the tables' in line
