@@ -116,9 +116,14 @@ class Passes:
             self._begin(position, dropped)
 
     def move(self, seek: Callable[[_core.Loader], None]) -> None:
-        """Move the newest pass by calling `seek`; the pass then begins at its new position."""
+        """Move the newest pass by calling `seek`; the pass then begins at its new position.
+
+        If no batch is left there, as with `drop_last` after the last full one, the pass has ended:
+        ``tell()`` counts what it left out, so that a resumed run is as long as any other.
+        """
         with self._guard():
             seek(self.reader)
+            self.reader._finish(self._end_of(self.reader.tell()))
             self._twins = [_Pass(self.reader)]
 
     def save(self) -> str:

@@ -535,7 +535,8 @@ class Loader:
     def seek(self, samples: int) -> None:
         """Move the newest pass to a position: the number of preceding samples over all ranks.
 
-        The next ``for`` loop continues there.
+        The next ``for`` loop continues there. If `drop_last` leaves out the rest of the epoch,
+        ``tell()`` returns the end of the epoch.
         """
         self._passes.move(lambda reader: reader.seek(samples))
 
@@ -559,7 +560,8 @@ class Loader:
         """Move the newest pass to the position in a saved state, in constant time.
 
         The next ``for`` loop continues there. The batch size, the world and the number of threads
-        may differ from those of the loader that saved the state.
+        may differ from those of the loader that saved the state. If `drop_last` leaves out the rest
+        of the epoch, ``tell()`` returns the end of the epoch.
 
         Parameters
         ----------

@@ -101,6 +101,7 @@ class Team:
                       for rank in range(self.world)]
         for loader in self.ranks if state is not None else ():
             loader.load_state_dict(state)
+        run.dropped += self.tell() - (state['position'] if state is not None else 0)
 
     def tell(self):
         where = {loader.tell() for loader in self.ranks}
