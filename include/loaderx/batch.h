@@ -94,7 +94,9 @@ LX_API size_t lx_batch_get_column_count(const lx_batch *batch);
 
 /**
  * Returns the column at @p position; NULL if @p position is not less than
- * lx_batch_get_column_count().
+ * lx_batch_get_column_count(). Columns are in the order of the source or of
+ * lx_loader_options_set_columns(), one after another in memory: the position of a column is its
+ * pointer minus that of column 0.
  */
 LX_API const lx_column *lx_batch_get_column(const lx_batch *batch, size_t position);
 

@@ -256,6 +256,10 @@ LX_API lx_status lx_loader_save_at(const lx_loader *loader, uint64_t position, c
  * saved by a version that did not record enough for this, the call logs a warning and continues.
  * The records of a live dataset may change, so they are not compared.
  *
+ * After a state of the last batch of the requested epochs, the next ones begin. A run that may have
+ * been complete therefore compares lx_loader_tell() with its number of samples; if drop_last is set,
+ * after lx_loader_next_epoch(), which counts those that are left out.
+ *
  * @retval LX_OK               The next batch begins at that position.
  * @retval LX_ERR_MISMATCH     The state belongs to a different order or source, or records were
  *                             appended, changed or deleted; the error names the difference.

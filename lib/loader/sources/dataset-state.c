@@ -211,7 +211,8 @@ static lx_status fail_changed(const lx__dataset_use *use, const lx_field *field,
     lx_status status = lx_fail(error, LX_ERR_MISMATCH,
                                "records changed after the state was saved, so the run would not "
                                "continue with the same samples%s: to continue with the records as "
-                               "they are now, restore the state with changed='allow'",
+                               "they are now, restore the state with changed='allow', or in C by "
+                               "lx_loader_restore_changed()",
                                what);
     lx_error_locate(error, lx_dataset_get_path(use->dataset), field->name, LX_NONE, LX_NONE);
     return status;
