@@ -252,8 +252,8 @@ static lx_status set_shapes(const lx_image_transform *transform, columns *c, lx_
     uint64_t *shape = c->shape;
     if (!lx__transform_get_size(transform, &width, &height))
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "the transform gives images different sizes: end it with a crop, or with a "
-                       "resize to a width and a height");
+                       "no step gives the images one size: end with a crop, or with a resize to "
+                       "a width and a height");
     if (tensor->mean_image != NULL && (tensor->width != width || tensor->height != height))
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the mean image has %u x %u pixels, and the tensors %u x %u", tensor->width,

@@ -186,8 +186,8 @@ def test_feeds_torch(photos):
 
 
 @pytest.mark.parametrize('make, message', [
-    (lambda path: images.ImageDataset(path, []), 'different sizes'),
-    (lambda path: images.ImageDataset(path, [images.Resize(8)]), 'different sizes'),
+    (lambda path: images.ImageDataset(path, []), 'one size'),
+    (lambda path: images.ImageDataset(path, [images.Resize(8)]), 'one size'),
     (lambda path: images.ImageDataset(path, [images.Resize(8, 'cubic')]), 'interpolation must be'),
     (lambda path: images.ImageDataset(path, [images.Resize((1, 2, 3))]), 'size must be'),
     (lambda path: images.ImageDataset(path, [images.Flip(2), images.CenterCrop(3)]),
@@ -206,7 +206,7 @@ def test_errors_name_the_argument(photos, make, message):
 
 
 def test_other_errors(photos):
-    with pytest.raises(KeyError, match='picture'):
+    with pytest.raises(KeyError, match="'picture' not found: the source has .*image"):
         images.ImageDataset(photos, TRAIN, field='picture')
     with pytest.raises(TypeError, match='steps of loaderx.images'):
         images.ImageDataset(photos, ['resize'])

@@ -159,6 +159,10 @@ class ImageDataset(Parted):
         for name, target in self._more['targets'].items():
             target._add(transform, name)
         core, _ = core_of(dataset, 'dataset')
+        names = [column[0] for column in core.columns]
+        if field not in names:
+            raise KeyError(f'field {field!r} not found: the source has {", ".join(names)}; field= '
+                           'names the one with the images')
         self._source = transform.apply(core, field)
         self._nameless = False
 
