@@ -317,9 +317,9 @@ static PyMethodDef dataset_methods[] = {
      "Returns\n"
      "-------\n"
      "dict\n"
-     "    For each dense field, an array of shape (len(indices), *shape), with zeros for missing\n"
-     "    values; for each field whose values vary in length, a list, with None for missing\n"
-     "    values."},
+     "    For each dense field, an array of shape ``(len(indices), *shape)``, with zeros for\n"
+     "    missing values; for each field whose values vary in length, a list, with None for\n"
+     "    missing values."},
     {"probe", FAST lxpy_dataset_probe, METH_FASTCALL | METH_KEYWORDS,
      "probe($self, indices, fields=None)\n--\n\n"
      "Find damaged records by verifying checksums, text and JSON, and decompressing values.\n\n"

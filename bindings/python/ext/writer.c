@@ -216,7 +216,7 @@ static PyMethodDef writer_methods[] = {
      "None means that the value is missing."},
     {"extend", KEYWORDS lxpy_writer_extend, METH_VARARGS | METH_KEYWORDS,
      "extend($self, columns=None, /, *, casting=None, **named)\n--\n\n"
-     "Append many records, with an array of shape (n, *shape) or a list for each field.\n\n"
+     "Append many records, with an array of shape ``(n, *shape)`` or a list for each field.\n\n"
      "Parameters\n"
      "----------\n"
      "columns : dict, list of dict, DataFrame, arrays of an .npz file or Arrow table, optional\n"

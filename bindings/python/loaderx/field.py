@@ -27,6 +27,9 @@ _MAX_DICTIONARY = 16 << 20
 class Field:
     """A field of a dataset.
 
+    >>> Field('uint8', (28, 28))
+    Field('uint8', (28, 28))
+
     Parameters
     ----------
     dtype : dtype, type or str
@@ -67,8 +70,6 @@ class Field:
 
     Examples
     --------
-    >>> Field('uint8', (28, 28))
-    Field('uint8', (28, 28))
     >>> Field('float32', (None, 4)).varies
     True
     >>> Field(str, compress='flate').compress

@@ -121,6 +121,13 @@ def _fail_closed() -> Planner:
 class Loader:
     """An iterator over the batches of a source, which threads prefetch in a given order.
 
+    >>> source = {'data': np.arange(8).reshape(4, 2), 'label': np.arange(4) * 10}
+    >>> with Loader(source, fields=['label'], batch_size=3, order=Sequential()) as loader:
+    ...     for batch in loader:
+    ...         print(batch['label'])
+    [ 0 10 20]
+    [30]
+
     A batch is a `Batch`: a dict of arrays. Equal arguments produce the same bytes in the same
     order, whatever the number of threads. The caller owns the arrays and may write to them. They
     remain valid as long as they are referenced, even after the loader is closed.
@@ -292,12 +299,6 @@ class Loader:
 
     Examples
     --------
-    >>> source = {'data': np.arange(8).reshape(4, 2), 'label': np.arange(4) * 10}
-    >>> with Loader(source, fields=['label'], batch_size=3, order=Sequential()) as loader:
-    ...     for batch in loader:
-    ...         print(batch['label'])
-    [ 0 10 20]
-    [30]
     >>> Loader(source, batch_size=2, order=Shuffle(seed=42), rank=1, world=2)
     <loaderx.Loader of {'data': ndarray int64[4, 2], 'label': ndarray int64[4]}, Shuffle(seed=42),
     batch_size=2, rank 1 of 2: at sample 0, 1 batches an epoch>

@@ -29,6 +29,11 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
            replace: bool = False, card: Optional[Mapping[str, str]] = None) -> Writer:
     """Create a dataset and open it for writing.
 
+    >>> with create('squares', {'x': Field('int64')}) as writer:
+    ...     first = writer.extend({'x': np.arange(5) ** 2})
+    >>> open('squares')['x'][:].tolist()
+    [0, 1, 4, 9, 16]
+
     Parameters
     ----------
     path : path-like
@@ -74,10 +79,6 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Optional[Dura
 
     Examples
     --------
-    >>> with create('squares', {'x': Field('int64')}) as writer:
-    ...     first = writer.extend({'x': np.arange(5) ** 2})
-    >>> open('squares')['x'][:].tolist()
-    [0, 1, 4, 9, 16]
     >>> create('squares', {'y': Field('float32')}, replace=True).close()
     >>> open('squares').fields, len(open('squares'))
     (mappingproxy({'y': Field('float32')}), 0)
@@ -172,6 +173,13 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
          endpoint: Optional[str] = None, region: Optional[str] = None,
          anonymous: Optional[bool] = None, credentials: Optional[Credentials] = None) -> Union[Dataset, Writer]:
     """Open a dataset.
+
+    >>> with create('cubes', {'x': Field('int64')}) as writer:
+    ...     first = writer.extend(x=np.arange(4) ** 3)
+    >>> with open('cubes', 'r+') as writer:
+    ...     writer[0] = {'x': -1}
+    >>> open('cubes')['x'][:]
+    array([-1,  1,  8, 27])
 
     Parameters
     ----------

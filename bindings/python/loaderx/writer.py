@@ -23,6 +23,12 @@ Ticket = _core.Ticket
 class Writer(_core.Writer):
     """A dataset that is open for writing, as returned by `create` and `open`.
 
+    >>> with create('labels', {'label': Field('int64')}) as writer:
+    ...     first = writer.append({'label': 7})
+    ...     writer[0] = {'label': 8}
+    >>> open('labels')['label'][:].tolist()
+    [8]
+
     A writer appends records and changes them. ``w[7] = {'label': 3}`` sets some fields of a record,
     and ``w[indices] = {...}`` sets fields of several records, with one column per field.
     ``del w[9]`` deletes a record and moves the last record to its index. A writer that `open`
@@ -37,14 +43,6 @@ class Writer(_core.Writer):
     commits cost little. The calls of all threads form one sequence, and a rollback undoes the calls
     of all threads. A deletion by one thread can move a record to an index that another thread is
     using.
-
-    Examples
-    --------
-    >>> with create('labels', {'label': Field('int64')}) as writer:
-    ...     first = writer.append({'label': 7})
-    ...     writer[0] = {'label': 8}
-    >>> open('labels')['label'][:].tolist()
-    [8]
     """
 
     __slots__ = ()

@@ -37,6 +37,12 @@ _MAX_DAMAGES = 100_000
 class Dataset(Stored, _core.Dataset):
     """A dataset that is open for reading.
 
+    >>> with create('numbers', {'x': Field('int32', (2,))}) as writer:
+    ...     first = writer.extend({'x': np.arange(6, dtype=np.int32).reshape(3, 2)})
+    >>> ds = Dataset('numbers')
+    >>> len(ds), ds[1]
+    (3, {'x': array([2, 3], dtype=int32)})
+
     The dataset shows the snapshot of the last commit made before it was opened; `refresh` advances
     to the newest snapshot. All methods are thread-safe. Each call reads all fields from one
     snapshot.
@@ -136,11 +142,6 @@ class Dataset(Stored, _core.Dataset):
 
     Examples
     --------
-    >>> with create('numbers', {'x': Field('int32', (2,))}) as writer:
-    ...     first = writer.extend({'x': np.arange(6, dtype=np.int32).reshape(3, 2)})
-    >>> ds = Dataset('numbers')
-    >>> len(ds), ds[1]
-    (3, {'x': array([2, 3], dtype=int32)})
     >>> ds[:2]
     {'x': array([[0, 1],
            [2, 3]], dtype=int32)}
