@@ -5,8 +5,8 @@
 
 XML is the directory with Doxygen's output for the public headers, SOURCE is the top of the source
 tree, and PAGES is the directory to fill. Each @defgroup in the headers becomes a page of the same
-name, and each function and callback in the group becomes an alias of that page. PAGES/list contains
-the names of the files, which make installs and removes.
+name, and each function, callback, struct and enum in the group becomes an alias of that page.
+PAGES/list contains the names of the files, which make installs and removes.
 """
 
 import pathlib
@@ -236,14 +236,15 @@ class Page:
             typedef, result = is_callback(node), plain(node.find('type')).removesuffix('(*')
             self.line('Ft', ('typedef ' if typedef else '') + result.rstrip())
             self.line('Fo', f'(*{name})' if typedef else name)
-            parameters = [declaration(item, item.findtext('declname'))
-                          for item in node.findall('param') if item.find('declname') is not None]
+            parameters = [declaration(item, item.findtext('declname', '')).rstrip()
+                          for item in node.findall('param') if plain(item.find('type')) != 'void']
             if typedef:
                 parameters = re.split(', ?', node.findtext('argsstring')[2:-1])
             for parameter in parameters or ['void']:
                 self.line('Fa', parameter)
             self.line('Fc')
-        elif kind == 'define' and len(node.findtext('initializer', '')) < 30:
+        elif kind == 'define' and len(node.findtext('initializer', '')) < 30 \
+                and not name.endswith('_MAP'):
             self.line('Fd', '#define', name, node.findtext('initializer', ''))
         elif kind == 'typedef':
             self.line('Vt', *node.findtext('definition').split(), ';')
@@ -312,9 +313,11 @@ class Manual:
         self.names = set(self.groups)
 
     def write(self, group, nodes):
-        """Return the names of the functions and callbacks in a group, and the text of its page."""
+        """Return the names in a group that have a page, and the text of that page."""
         page = Page(self, name_of(group))
         names = [name_of(node) for node in nodes if is_callable(node)]
+        types = [name_of(node) for node in nodes if node.get('kind') in ('struct', 'enum')
+                 and name_of(node).startswith('lx_')]    # ArrowArray is not our name
         title = group.findtext('title')
         page.lines = ['.\\" SPDX-License-Identifier: MIT',
                       '.\\" Written by doc/man3.py from the public headers; change those.',
@@ -334,7 +337,7 @@ class Manual:
         page.describe(group)
         for node in nodes:
             page.section(node)
-        return names, page.finish()
+        return names + types, page.finish()
 
 
 def main(xml, source, pages):
@@ -344,7 +347,8 @@ def main(xml, source, pages):
     files = {}
     for name, (group, nodes) in manual.groups.items():
         names, text = manual.write(group, nodes)
-        files |= {alias + '.3': f'.so man3/{name}.3\n' for alias in names} | {name + '.3': text}
+        files |= {alias + '.3': f'.so man3/{name}.3\n' for alias in names
+                  if alias not in manual.groups} | {name + '.3': text}
     for name, text in files.items():
         (pages / name).write_text(text)
     (pages / 'list').write_text(''.join(name + '\n' for name in sorted(files)))
