@@ -5,9 +5,9 @@
 
 DIR has the files that `make bench-c`, bench-peers.py, bench-augment.py and bench-remote.py write:
 performance-c.json, performance-disk.json, performance-peers.json, performance-images.json,
-performance-remote.json. Beside them are written performance.md, performance-c.svg and
-performance-peers.svg. A comparison in which loaderx is not ahead needs a remark that says what the
-other does; remarks.py has them.
+performance-remote.json. Beside them are written performance.md, performance-c.svg,
+performance-peers.svg and, for the README, performance-training.svg. A comparison in which loaderx
+is not ahead needs a remark that says what the other does; remarks.py has them.
 """
 
 import collections
@@ -362,7 +362,9 @@ def main():
         missing=list_missing(peers), **show_remote(read_report(folder, 'remote')),
         versions=fill(f'Versions: {list_versions(memory, peers)}.'))
     for name, text in (('.md', page), ('-c.svg', make_plot(list(plot_c(c_groups)))),
-                       ('-peers.svg', make_plot(list(plot_peers(peer_groups))))):
+                       ('-peers.svg', make_plot(list(plot_peers(peer_groups)))),
+                       ('-training.svg', make_plot(list(plot_peers([peer_groups[0],
+                                                                    image_groups[0]]))))):
         with open(os.path.join(folder, 'performance' + name), 'w', encoding='utf-8') as file:
             file.write(text)
 
