@@ -3,6 +3,17 @@
  * @file
  * @brief Includes all headers of libloaderx and of the libraries that it is built on.
  */
+/**
+ * @mainpage The C interface
+ * A program opens a source (@ref lx_source "lx_source") and a loader over it (@ref lx_loader
+ * "lx_loader"), which returns batches (@ref lx_batch "lx_batch") in an order (@ref lx_order
+ * "lx_order"). Datasets are written by an @ref lx_writer "lx_writer", and their records can also be
+ * read without a loader (@ref lx_dataset "lx_dataset"). A call that can fail returns a status, and
+ * describes the failure in an lx_error.
+ *
+ * "Modules" lists all objects with their functions. loaderx(7) explains the terms, the layers and
+ * the rules for all calls.
+ */
 #ifndef LOADERX_LOADERX_H
 #define LOADERX_LOADERX_H
 
