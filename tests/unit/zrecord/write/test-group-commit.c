@@ -337,7 +337,8 @@ START_TEST(a_rollback_undoes_only_operations_after_the_running_commit)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    for (int round = 0; round < (SANITIZED ? 10 : 40); round++) {
+    int rounds = SANITIZED ? 10 : 40, late = 0;
+    for (int round = 0; round < rounds; round++) {
         struct actor first, other, third;
         lx_writer *writer = numbers_create("d", NULL);
         begin_commit(&first, writer);
@@ -350,14 +351,17 @@ START_TEST(a_rollback_undoes_only_operations_after_the_running_commit)
         ck_assert_int_eq(actor_join(&third), LX_OK);
         lx_status status = actor_join(&other);
         uint64_t length = lx_writer_get_length(writer);
-        ck_assert(status == LX_OK || status == LX_ERR_STATE);
-        ck_assert_uint_eq(length, status == LX_OK ? 2 : 1);
+        ck_assert(status == LX_OK ? length == 2 || length == 1
+                                  : status == LX_ERR_STATE && length == 1);
+        late += status == LX_OK && length == 1;
         ck_assert_uint_eq(visible_length("d"), length);
         unit_ok(number_append(writer, 6, NULL, &error));
         close_writer(writer);
         ck_assert_uint_eq(visible_length("d"), length + 1);
         nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
     }
+    /* On a busy machine, a commit can begin after the rollback, with nothing to do. */
+    ck_assert_int_lt(late, rounds);
     scratch_remove(scratch);
 }
 END_TEST
