@@ -268,23 +268,25 @@ static bool has_room(lx__cache *self, uint64_t bytes, uint64_t limit)
     return fits;
 }
 
-/** Removes unused datasets until @p bytes fit, or none is left. Sets @p removed to whether it
- * removed any. */
-static lx_status make_room(lx__cache *self, uint64_t bytes, uint64_t limit, bool *removed,
+/** Removes unused datasets until @p bytes fit, or none is left. Sets @p fits to whether they do,
+ * which may also be because another thread has released bytes. */
+static lx_status make_room(lx__cache *self, uint64_t bytes, uint64_t limit, bool *fits,
                            lx_error *error)
 {
     lx__cache_list list = {0};
-    *removed = false;
+    *fits = false;
     lx_status status = begin_removal(self, error);
     if (status != LX_OK)
         return status;
     status = sweep(self, error);
     if (status == LX_OK)
         status = lx__cache_list_folders(&self->directory, &list, error);
-    for (size_t i = 0; i < list.count && status == LX_OK && !has_room(self, bytes, limit); i++) {
+    for (size_t i = 0; status == LX_OK; i++) {
         lx_error why = LX_ERROR_INIT;
+        *fits = has_room(self, bytes, limit);
+        if (*fits || i == list.count)
+            break;
         status = remove_dataset(self, list.folders[i].uuid, &why);
-        *removed = *removed || status == LX_OK;
         if (status == LX_ERR_BUSY || status == LX_ERR_NOT_FOUND)
             status = LX_OK; /* in use, or removed by somebody else */
         else
@@ -311,8 +313,8 @@ lx_status lx__cache_remove(lx__cache *self, const char *uuid, lx_error *error)
 
 lx_status lx__cache_trim(lx__cache *self, uint64_t bytes, lx_error *error)
 {
-    bool removed;
-    return make_room(self, 0, bytes, &removed, error);
+    bool fits;
+    return make_room(self, 0, bytes, &fits, error);
 }
 
 /* ---- reserving */
@@ -333,18 +335,18 @@ static bool may_search(lx__cache *self)
 
 bool lx__cache_reserve(lx__cache *self, uint64_t bytes)
 {
-    bool removed;
+    bool fits;
     if (try_to_reserve(self, bytes))
         return true;
     if (bytes > self->limit || !may_search(self))
         return false;
-    lx_status status = make_room(self, bytes, self->limit, &removed, NULL);
-    if (status != LX_ERR_BUSY && !removed) {
+    lx_status status = make_room(self, bytes, self->limit, &fits, NULL);
+    if (status != LX_ERR_BUSY && !fits) {
         pthread_mutex_lock(&self->mutex);
         self->next_search = lx__clock_after(SEARCH_NS);
         pthread_mutex_unlock(&self->mutex);
     }
-    return removed && try_to_reserve(self, bytes);
+    return fits && try_to_reserve(self, bytes);
 }
 
 void lx__cache_unreserve(lx__cache *self, uint64_t bytes)
