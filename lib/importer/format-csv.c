@@ -61,6 +61,7 @@ static void close_csv(lx__import_reader *reader)
 static lx_status need(csv_reader *self, size_t at, bool *there, lx_error *error)
 {
     lx__input *input = self->base.source.input;
+    *there = false;
     if (at >= self->base.source.record_limit)
         return lx_fail(error, LX_ERR_LIMIT,
                        "the record has more than %" PRIu64
