@@ -159,6 +159,7 @@ def test_what_was_to_replace_a_file(loaderx, folder, many):
 SIGNAL = r"""
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -191,8 +192,8 @@ def signal_at(folder):
     if compiler is None:
         pytest.skip('no C compiler')
     library = folder.parent / f'{folder.name}.so'
-    subprocess.run([compiler, '-shared', '-fPIC', '-xc', '-', '-o', library], input=SIGNAL.encode(),
-                   check=True, timeout=60)
+    subprocess.run([compiler, '-Werror=implicit', '-shared', '-fPIC', '-xc', '-', '-o', library],
+                   input=SIGNAL.encode(), check=True, timeout=60)
 
     yield lambda name, number: {**os.environ, 'LD_PRELOAD': str(library),
                                 'SIGNAL': str(int(name)), 'SIGNAL_AT': str(number)}
