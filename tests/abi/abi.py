@@ -90,7 +90,8 @@ def spell(entries, offset, declared=''):
                       for inner in entry.inner]
         return spell(entries, entry.type, f'{declared}({", ".join(parameters) or "void"})')
     kind = {'structure_type': 'struct ', 'enumeration_type': 'enum ', 'union_type': 'union '}
-    return f'{kind.get(entry.tag, "")}{entry.name} {declared}'.rstrip()
+    name = '_Bool' if entry.name == 'bool' else entry.name    # one type, which C23 calls bool
+    return f'{kind.get(entry.tag, "")}{name} {declared}'.rstrip()
 
 
 def extent(subrange):
