@@ -181,7 +181,8 @@ START_TEST(appends_views)
         int32_t length;
         char start[4];
         int32_t buffer, offset;
-    } views[] = {{3, "abc", 0, 0}, {0, "", 0, 0}, {26, "abcd", 1, 2}, {-5, "", 9, -1}};
+    } views[] = {
+        {3, "abc", 0, 0}, {0, "", 0, 0}, {26, {'a', 'b', 'c', 'd'}, 1, 2}, {-5, "", 9, -1}};
     static const int64_t sizes[] = {0, sizeof text};
     static const uint8_t valid[] = {0x07};
     struct arrows t;
