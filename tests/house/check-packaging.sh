@@ -21,6 +21,15 @@ done
 # make sets variables, and functions are called by names in variables.
 ! command -v shellcheck >/dev/null || shellcheck -x -P SCRIPTDIR -e SC2154,SC2317 "$@"
 
+# build-wheel names the tools that are missing, before it works.
+mkdir "$folder/bin"
+for tool in sh dirname nproc awk sed make; do
+    ln -s "$(command -v $tool)" "$folder/bin/"
+done
+! PATH=$folder/bin "$packaging/build-wheel" "$folder/bin/sh" 2>"$folder/said" >&2 || exit 1
+grep -q 'missing here: autoconf automake .* nasm pkgconf python3-venv$' "$folder/said"
+! grep -q ' make' "$folder/said" || exit 1
+
 # A program of this machine needs a newer glibc than 2.1, and is not made for a wheel.
 mkdir "$folder/x"
 cp "$(command -v readelf)" "$folder/x/"
