@@ -33,7 +33,7 @@ class Libloaderx(AutotoolsPackage, PythonExtension):
     depends_on("curl@7.88:", when="+remote")
     with when("+python"):
         extends("python")
-        depends_on("python@3.9:", type=("build", "link", "run"))
+        depends_on("python@3.10:", type=("build", "link", "run"))
         depends_on("py-numpy@1.24:", type=("build", "run"))
         depends_on("py-pip", type="build")
         depends_on("py-setuptools@61:", type="build")

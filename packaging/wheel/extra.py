@@ -28,6 +28,6 @@ class Wheel(bdist_wheel):
 
 setup(name=f'libloaderx-{NAME}', version=VERSION, description=__doc__.splitlines()[0],
       long_description=__doc__, license=os.environ['LICENCE'], packages=[package],
-      package_data={package: ['*', 'bin/*']}, python_requires='>=3.9',
+      package_data={package: ['*', 'bin/*']}, python_requires='>=3.10',
       install_requires=[f'libloaderx=={VERSION}'],
       distclass=Binary, cmdclass={'bdist_wheel': Wheel}, zip_safe=False)

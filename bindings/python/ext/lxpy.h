@@ -12,29 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Python 3.9 does not have these functions. */
-#if PY_VERSION_HEX < 0x030A0000
-static inline PyObject *Py_NewRef(PyObject *object)
-{
-    Py_INCREF(object);
-    return object;
-}
-
-static inline PyObject *Py_XNewRef(PyObject *object)
-{
-    Py_XINCREF(object);
-    return object;
-}
-#endif
-
-/** Flag of types that only the extension instantiates. Before Python 3.10, such types inherit
- * object's tp_new, which lxpy_add_type() removes. */
-#ifdef Py_TPFLAGS_DISALLOW_INSTANTIATION
-#define LXPY_NO_INSTANTIATION Py_TPFLAGS_DISALLOW_INSTANTIATION
-#else
-#define LXPY_NO_INSTANTIATION 0
-#endif
-
 /* ------------------------------------------------------------- module state */
 
 /** Objects that the module keeps, by name: LXPY(state, NDARRAY) is numpy.ndarray. */

@@ -45,7 +45,7 @@ static PyType_Slot memory_slots[] = {
 static PyType_Spec memory_spec = {
     .name = "loaderx._core.Memory",
     .basicsize = sizeof(memory),
-    .flags = Py_TPFLAGS_DEFAULT | LXPY_NO_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = memory_slots,
 };
 

@@ -216,26 +216,11 @@ lxpy_state *lxpy_state_find(PyTypeObject *type)
     return NULL;
 }
 
-#ifndef Py_TPFLAGS_DISALLOW_INSTANTIATION
-/** Whether Python code may make objects of the type: it has a constructor, or may be derived from. */
-static bool has_constructor(const PyType_Spec *spec)
-{
-    for (const PyType_Slot *slot = spec->slots; slot->slot != 0; slot++)
-        if (slot->slot == Py_tp_new)
-            return true;
-    return (spec->flags & Py_TPFLAGS_BASETYPE) != 0;
-}
-#endif
-
 int lxpy_add_type(PyObject *module, PyType_Spec *spec, enum lxpy_object place)
 {
     PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
     if (type == NULL)
         return -1;
     lxpy_state_get(module)->objects[place] = type;
-#ifndef Py_TPFLAGS_DISALLOW_INSTANTIATION
-    if (!has_constructor(spec))
-        ((PyTypeObject *)type)->tp_new = NULL;
-#endif
     return PyModule_AddType(module, (PyTypeObject *)type);
 }

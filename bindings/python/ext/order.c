@@ -288,7 +288,7 @@ static PyType_Slot order_slots[] = {
 static PyType_Spec order_spec = {
     .name = "loaderx._core.Order",
     .basicsize = sizeof(order),
-    .flags = Py_TPFLAGS_DEFAULT | LXPY_NO_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = order_slots,
 };
 

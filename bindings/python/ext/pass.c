@@ -81,7 +81,7 @@ static PyType_Slot pass_slots[] = {
 static PyType_Spec pass_spec = {
     .name = "loaderx._core.Pass",
     .basicsize = sizeof(pass),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | LXPY_NO_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = pass_slots,
 };
 

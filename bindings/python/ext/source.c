@@ -200,7 +200,7 @@ static PyType_Slot source_slots[] = {
 static PyType_Spec source_spec = {
     .name = "loaderx._core.Source",
     .basicsize = sizeof(lxpy_source),
-    .flags = Py_TPFLAGS_DEFAULT | LXPY_NO_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = source_slots,
 };
 

@@ -110,7 +110,7 @@ static PyType_Slot ticket_slots[] = {
 static PyType_Spec ticket_spec = {
     .name = "loaderx._core.Ticket",
     .basicsize = sizeof(ticket),
-    .flags = Py_TPFLAGS_DEFAULT | LXPY_NO_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = ticket_slots,
 };
 

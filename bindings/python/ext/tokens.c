@@ -116,7 +116,7 @@ static PyType_Slot tokens_slots[] = {
 static PyType_Spec tokens_spec = {
     .name = "loaderx._core.Tokens",
     .basicsize = sizeof(tokens),
-    .flags = Py_TPFLAGS_DEFAULT | LXPY_NO_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = tokens_slots,
 };
 
