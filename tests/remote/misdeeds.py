@@ -3,6 +3,7 @@
 
 import contextlib
 import random
+import re
 import socket
 import struct
 import threading
@@ -14,11 +15,13 @@ TAIL = b'TAIL' * 4096
 
 
 class Request:
-    """A request: path, headers (names in lower case), range or body, and how many came before."""
+    """A request: path, headers (names in lower case), range or body, and how many came before. Some
+    versions of libcurl write %2f in a path or query, and others %2F, which is the same."""
 
     def __init__(self, text, before):
         lines = text.decode('latin-1').split('\r\n')
-        self.method, self.path, _ = lines[0].split(' ')
+        self.method, path, _ = lines[0].split(' ')
+        self.path = re.sub('%..', lambda found: found[0].upper(), path)
         self.headers = {}
         for line in filter(None, lines[1:]):
             name, value = line.split(':', 1)

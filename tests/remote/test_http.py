@@ -74,7 +74,7 @@ def test_tells_if_the_total_is_unknown(server):
 @pytest.mark.parametrize('kind, status, retry, text', [
     ('ignores-ranges', 'LX_ERR_UNSUPPORTED', NEVER, 'ignores ranges'),
     ('encoded', 'LX_ERR_UNSUPPORTED', NEVER, 'Content-Encoding'),
-    ('half', 'LX_ERR_IO', LATER, 'bytes remaining'),
+    ('half', 'LX_ERR_IO', LATER, ''),
     ('half-chunked', 'LX_ERR_IO', LATER, ''),
     ('longer', 'LX_ERR_IO', LATER, 'more than the range'),
     ('longer-chunked', 'LX_ERR_IO', LATER, 'more than the range'),
@@ -87,7 +87,7 @@ def test_tells_if_the_total_is_unknown(server):
     ('nul', 'LX_ERR_IO', LATER, ''),
     ('garbage', 'LX_ERR_IO', LATER, ''),
     ('no-colon', 'LX_ERR_IO', LATER, ''),
-    ('silent', 'LX_ERR_IO', LATER, 'Empty reply'),
+    ('silent', 'LX_ERR_IO', LATER, ''),
     ('reset', 'LX_ERR_IO', LATER, ''),
     ('endless-headers', 'LX_ERR_IO', LATER, 'header of the response is too long'),
     ('endless-hints', 'LX_ERR_IO', LATER, 'header of the response is too long'),
@@ -128,7 +128,7 @@ def test_gives_up_a_slow_server(server, kind):
     answer, = read(f'{server.url}/{kind}', 'read 0 50000 f', options=['--stall', '1'])
     assert (answer['status'], answer['retry']) == ('LX_ERR_IO', LATER)
     # libcurl averages over 5 seconds; the server continues for longer.
-    assert 'too slow' in answer['error'] and 1 < answer['seconds'] < 50
+    assert 1 < answer['seconds'] < 50
 
 
 def test_cannot_connect():
@@ -136,7 +136,7 @@ def test_cannot_connect():
     closed.close()
     answer, = read(f'{closed.url}/good', 'read 0 50 f')
     assert (answer['status'], answer['retry']) == ('LX_ERR_IO', LATER)
-    assert 'Failed to connect' in answer['error']
+    assert answer['error'].startswith(f'{closed.url}/good/f, offset 0: GET of bytes 0 to 49: ')
 
 
 @pytest.mark.parametrize('kind', ['stall', 'silent-and-open'])
@@ -225,7 +225,7 @@ def test_verifies_certificates(tmp_path):
     for url, environment in (server.url, {}), (other, trusted):
         answer, = read(f'{url}/good', 'read 0 50 f', options=['--token', 'mine'], **environment)
         assert (answer['status'], answer['retry']) == ('LX_ERR_IO', NEVER)
-        assert 'SSL' in answer['error']
+        assert 'GET of bytes 0 to 49: ' in answer['error']
     assert len(server.requests) == 1
     server.misdeeds['plain'] = lambda request: (
         b'HTTP/1.1 302 x\r\nContent-Length: 0\r\nLocation: http://127.0.0.1:1/f\r\n\r\n')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Reads from real servers, and writes to those for S3: SeaweedFS, rclone and moto, and nginx. Each
-is taken from an environment variable (SEAWEEDFS, RCLONE, MOTO_SERVER, NGINX) or from PATH."""
+"""Reads from real servers, and writes to those for S3: SeaweedFS, the gateway of Ceph, rclone and
+moto, and nginx. Each is taken from an environment variable (SEAWEEDFS, RADOSGW, RCLONE, MOTO_SERVER,
+NGINX) or from PATH."""
 
 import contextlib
 import json
@@ -10,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import time
+import types
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -17,6 +19,7 @@ import urllib.request
 import pytest
 
 from ranges import NEVER, crc32c, read
+from signature import compute
 
 CONTENT = random.Random(2).randbytes(20_000)
 NAMES = ["a b+c=(1)'/é/ü.zr", "chunk/17.zr", "x~y!*'();:@&=+$,?#[]%20", 'plain']
@@ -45,6 +48,21 @@ def put(url, data=b'', **headers):
     headers['Content-Type'] = 'application/octet-stream'
     request = urllib.request.Request(url, data, headers, method='PUT')
     urllib.request.urlopen(request, timeout=10).close()
+
+
+def make_bucket(url):
+    """Makes a bucket in a store that checks signatures."""
+    key, secret = KEYS.values()
+    server, path = url.split('/', 3)[2:]
+    date = time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
+    headers = {'content-type': 'application/octet-stream', 'host': server,
+               'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', 'x-amz-date': date}
+    said = (f'AWS4-HMAC-SHA256 Credential={key}/{date[:8]}/us-east-1/s3/aws4_request, '
+            f'SignedHeaders={";".join(headers)}, Signature=')
+    request = types.SimpleNamespace(method='PUT', path=f'/{path}',
+                                    headers={**headers, 'authorization': said})
+    _, signature = compute(request, secret)
+    put(url, **headers, Authorization=said + signature)
 
 
 def start(command, url, folder):
@@ -137,6 +155,27 @@ def moto(tmp_path_factory):
         yield url
 
 
+@pytest.fixture(scope='module')
+def radosgw(tmp_path_factory):
+    """The gateway of Ceph, which checks signatures. Without a cluster, it keeps objects in SQLite, and
+    sends wrong bytes of parts and of ranges that begin within a file."""
+    program, folder = find('RADOSGW', 'radosgw'), tmp_path_factory.mktemp('radosgw')
+    url = 'http://127.0.0.1:%d' % free_ports(1)[0]
+    (folder / 'conf').write_text(
+        f'[global]\nfsid = 00000000-0000-0000-0000-000000000001\nlog_file = {folder}/ceph.log\n'
+        f'run_dir = {folder}\n[client]\nrgw_frontends = beast endpoint={url.split("/")[2]}\n'
+        f'rgw_backend_store = dbstore\nrgw_config_store = dbstore\ndbstore_db_dir = {folder}\n'
+        f'dbstore_config_uri = file:{folder}/config.db\nrgw_data = {folder}\n')
+    options = ['--no-mon-config', '-c', str(folder / 'conf')]
+    subprocess.run([f'{program}-admin', *options, 'user', 'create', '--uid=me', '--display-name=me',
+                    f'--access-key={KEYS["AWS_ACCESS_KEY_ID"]}',
+                    f'--secret-key={KEYS["AWS_SECRET_ACCESS_KEY"]}'], check=True, timeout=60,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in start([program, *options, '-f'], url, folder):
+        make_bucket(f'{url}/bucket')
+        yield url
+
+
 @pytest.fixture(params=['seaweedfs', 'rclone', 'moto'])
 def store(request):
     return request.getfixturevalue(request.param)
@@ -170,6 +209,7 @@ def write(store, *commands, folder='w'):
     return answers
 
 
+@pytest.mark.parametrize('store', ['seaweedfs', 'radosgw', 'rclone', 'moto'], indirect=True)
 def test_writes_files(store):
     commands = [command for name in NAMES for command in
                 (f'put 7 12345 {name}', f'read 0 20000 {name}', f'stat {name}', f'put 8 99 {name}',
@@ -223,7 +263,7 @@ def test_writes_in_parts(store):
     assert answers[5]['files'] == {'chunk/0.zr': size}
 
 
-@pytest.mark.parametrize('name', ['seaweedfs', 'rclone'])
+@pytest.mark.parametrize('name', ['seaweedfs', 'radosgw', 'rclone'])
 def test_denies_a_wrong_secret(name, request):
     url = request.getfixturevalue(name)
     answer, = read('s3://bucket/p', 'read 0 10 plain', AWS_ENDPOINT_URL=url,

@@ -3,11 +3,13 @@
 
 import base64
 import time
+import urllib.parse
 
 import pytest
 
 from misdeeds import RESET, Server, head
 from ranges import LATER, NEVER, SLOWER, crc32c, read
+from signature import compute
 
 ALL = 2 ** 64 - 1
 KEYS = {'AWS_ACCESS_KEY_ID': 'key', 'AWS_SECRET_ACCESS_KEY': 'secret',
@@ -64,6 +66,51 @@ def test_a_weak_etag_is_no_condition(server):
     assert answers[0]['status'] == 'LX_ERR_UNSUPPORTED'
     assert 'the weak ETag W/"etag"' in answers[0]['error'] and 'proxy' in answers[0]['error']
     assert server.requests[:-1] == []    # only that which begins the upload
+
+
+KEY_PARTS = ['plain', 'a=b', 'a+b', 'a:b', 'a*b', 'a%b', 'a%2fb', 'a b', 'ü', '\u4f60', "~!'()", 'a..',
+             '.a', '...', '-_', '@&$,;?#[]|^`', '{"<>\\}']
+
+
+@pytest.mark.parametrize('part', KEY_PARTS)
+def test_signs_every_kind_of_request_as_s3_does(server, part):
+    """The bytes of the key are those of the path, whatever libcurl makes of it."""
+    def misdeed(request):
+        if request.method == 'GET' and 'list-type' in request.path:
+            more = '<IsTruncated>true</IsTruncated><NextContinuationToken>=/+</NextContinuationToken>'
+            return text(listing(more='' if 'continuation-token' in request.path else more))
+        return upload(request) if request.method in ('POST', 'PUT') else head(204)
+
+    server.misdeeds['bucket'] = misdeed
+    answers = read(f's3://bucket/{part}', f'read 0 9 {part}', f'stat {part}', f'put 1 10 {part}',
+                   f'remove {part}', f'upload 1 2000 1000 {part}/{part}', f'list {part}',
+                   AWS_ENDPOINT_URL=server.url, **KEYS)
+    assert [answer['status'] for answer in answers[2:]] == ['LX_OK'] * 4, answers
+    assert [request.method for request in server.requests] == [
+        'GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'PUT', 'PUT', 'POST', 'GET', 'GET']
+    for request in server.requests:
+        given, right = compute(request, KEYS['AWS_SECRET_ACCESS_KEY'])
+        assert given == right, (request.method, request.path)
+    paths = [urllib.parse.unquote(request.path.partition('?')[0]) for request in server.requests]
+    assert paths == [f'/bucket/{part}/{part}'] * 4 + [f'/bucket/{part}/{part}/{part}'] * 4 + [
+        '/bucket/'] * 2
+    for request in server.requests[8:]:
+        assert f'prefix={urllib.parse.quote(f"{part}/{part}/", safe="")}' in request.path
+
+
+@pytest.mark.parametrize('prefix, name', [
+    ('p', '.'), ('p', '..'), ('p', './a'), ('p', 'a/../b'), ('p', 'a/.'), ('p', 'a//b'), ('p', '/a'),
+    ('.', 'a'), ('..', 'a'), ('p/../q', 'a'), ('p//q', 'a'), ('/p', 'a')])
+def test_refuses_to_sign_a_key_that_libcurl_would_change(server, prefix, name):
+    server.misdeeds['bucket'] = lambda request: head(200)
+    commands = f'read 0 9 {name}', f'stat {name}', f'put 1 10 {name}', f'remove {name}'
+    for answer in read(f's3://bucket/{prefix}', *commands, AWS_ENDPOINT_URL=server.url, **KEYS):
+        assert (answer['status'], answer['retry']) == ('LX_ERR_ARGUMENT', NEVER), answer
+        assert f's3://bucket/{prefix}/{name}' in answer['error']
+        assert "empty, '.' or '..' cannot be signed" in answer['error']
+    assert server.requests == []
+    read(f's3://bucket/{prefix}', *commands, options=['--anonymous'], AWS_ENDPOINT_URL=server.url)
+    assert {request.path for request in server.requests} == {f'/bucket/{prefix}/{name}'}
 
 
 @pytest.mark.parametrize('code, status, expected, retry, words', [

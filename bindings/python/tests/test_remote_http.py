@@ -212,7 +212,7 @@ def test_an_unsealed_dataset(server):
     ('file://host/x', {}, ValueError, 'file:///path'),
     ('s3://', {}, ValueError, 's3://bucket/prefix'),
     ('s3:///x', {}, ValueError, 's3://bucket/prefix'),
-    ('http://', {}, ValueError, 'No host part'),
+    ('http://', {}, ValueError, 'the URL is not valid'),
     ('https://me:pw@host/x', {}, ValueError, 'a user or a password'),
     ('httpx://host/x', {}, lx.LoaderxError, 'scheme'),
     ('s3://b/x', {'endpoint': '127.0.0.1:9000'}, ValueError, 'does not begin with https://'),

@@ -160,6 +160,7 @@ static bool add_credentials(const lx__http_exchange *self, CURL *easy, struct cu
     if (credentials->access_key[0] == '\0')
         return credentials->token[0] == '\0' ||
                add_header(headers, "Authorization: Bearer ", credentials->token);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 0L); /* with it, libcurl 8.14 signs nothing */
     curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, self->signing);
     curl_easy_setopt(easy, CURLOPT_USERNAME, credentials->access_key);
     curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret_key);

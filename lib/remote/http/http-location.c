@@ -229,6 +229,19 @@ char *lx__http_url_show(const char *url)
     return shown;
 }
 
+bool lx__http_url_is_signable(const char *url)
+{
+    const char *at = strstr(url, "://");
+    for (at += strcspn(at + 3, "/?") + 3; *at == '/';) {
+        size_t size = strcspn(++at, "/?");
+        if ((size == 0 && *at == '/') || (size == 1 && *at == '.') ||
+            (size == 2 && at[0] == '.' && at[1] == '.'))
+            return false;
+        at += size;
+    }
+    return true;
+}
+
 /** Gets the scheme, host and port; NULL if @p url is invalid or out of memory. */
 static char *get_origin(const char *url)
 {

@@ -63,6 +63,11 @@ static lx_status attempt(lx__http_request *self, lx_error *error)
     lx__http_exchange_clear(exchange);
     exchange->url = self->url;
     exchange->credentials = self->foreign ? NULL : &self->credentials;
+    if (exchange->credentials != NULL && exchange->credentials->access_key[0] != '\0' &&
+        !lx__http_url_is_signable(self->url))
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "a request for a key with a component that is empty, '.' or '..' cannot be "
+                       "signed; choose another key");
     exchange->signing = transport->location.s3 ? transport->signing : NULL;
     exchange->ca_bundle = transport->ca_bundle;
     exchange->stall_seconds = transport->stall_seconds * (self->patience != 0 ? self->patience : 1);

@@ -24,7 +24,7 @@ START_TEST(makes_urls_of_files)
 {
     check("http://host/a/", NULL, "b c", "http://host/a/b%20c", "http://host/a");
     check("https://host", NULL, "chunk/1.zr", "https://host/chunk/1.zr", "https://host");
-    check("https://host:8/a%20b//?sig=%2f&x#y", NULL, "n", "https://host:8/a%20b/n?sig=%2f&x",
+    check("https://host:8/a%20b//?sig=%2F&x#y", NULL, "n", "https://host:8/a%20b/n?sig=%2F&x",
           "https://host:8/a%20b");
     check("s3://bucket", NULL, "n", "https://bucket.s3.eu-west-1.amazonaws.com/n", "s3://bucket");
     check("s3://bucket/a b/c?d/", NULL, "n",
@@ -113,6 +113,24 @@ START_TEST(refuses_invalid_urls)
 }
 END_TEST
 
+START_TEST(tells_which_paths_can_be_signed)
+{
+    static const char *const good[] = {"http://h",
+                                       "http://h/",
+                                       "http://h/b/?a=.&b=//&c=..",
+                                       "https://h/a/b",
+                                       "http://h/.a/b./.../%2E%2E..",
+                                       "http://h?a/../b"},
+                             *const bad[] = {"http://h/.",     "http://h/..", "http://h/../a",
+                                             "http://h/a/./b", "http://h//a", "http://h/a//b?c",
+                                             "http://h/a/..?b"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        ck_assert_msg(lx__http_url_is_signable(good[i]), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!lx__http_url_is_signable(bad[i]), "%s", bad[i]);
+}
+END_TEST
+
 START_TEST(compares_origins)
 {
     ck_assert(lx__http_url_same_origin("http://host/a", "HTTP://HOST:80/b?c"));
@@ -147,4 +165,5 @@ END_TEST
 
 UNIT_MAIN("remote/http/http-location", makes_urls_of_files, makes_urls_of_buckets,
           uses_the_domain_of_china, encodes_all_but_unreserved_characters, refuses_invalid_urls,
-          compares_origins, follows_to_the_same_or_a_safer_scheme, shows_no_secrets)
+          tells_which_paths_can_be_signed, compares_origins, follows_to_the_same_or_a_safer_scheme,
+          shows_no_secrets)
