@@ -43,6 +43,10 @@ def collate(records):
     return torch.utils.data.default_collate(records)
 
 
+def no_init(worker):
+    pass
+
+
 # The ways in which a DataLoader reads: by a loader of the library, by threads, by processes, with
 # the caller's code, and without workers.
 WAYS = {
@@ -51,8 +55,8 @@ WAYS = {
     'shuffled': {'num_workers': 1, 'shuffle': True},
     'shuffled by a generator': {'num_workers': 1, 'shuffle': True, 'generator': True},
     'persistent': {'num_workers': 2, 'persistent_workers': True},
-    'threads': {'num_workers': 2, 'worker_init_fn': lambda worker: None},
-    'threads that stay': {'num_workers': 2, 'worker_init_fn': lambda worker: None,
+    'threads': {'num_workers': 2, 'worker_init_fn': no_init},
+    'threads that stay': {'num_workers': 2, 'worker_init_fn': no_init,
                           'persistent_workers': True},
     'collated': {'num_workers': 2, 'collate_fn': collate},
     'collated inline': {'collate_fn': collate},

@@ -106,7 +106,7 @@ def test_of_datasets_of_datasets(stored, workers):
     assert [batch['int32'].tolist() for batch in chosen] == [[1, 0], [1]]
     one = lt.DataLoader(both, batch_size=None, sampler=[41], num_workers=workers)
     assert [record['int64'] for record in one] == [torch.tensor(3)]
-    own = lt.DataLoader(both, 10, collate_fn=lambda records: records, num_workers=workers)
+    own = lt.DataLoader(both, 10, collate_fn=list, num_workers=workers)
     got = [record for batch in own for record in batch]
     assert [record['int32'] for record in got] == [*range(RECORDS), 3, 1]
     assert got[41]['data'].tolist() == stored[3]['data'].tolist()
@@ -285,7 +285,7 @@ def test_epochs_are_set_on_the_users_sampler(stored):
         assert same(list(ours), list(theirs))
 
 
-@pytest.mark.parametrize('context', [None, 'fork', 'spawn'])
+@pytest.mark.parametrize('context', [None, 'fork', 'forkserver', 'spawn'])
 def test_uses_the_loader_of_torch_with_processes(context):
     ours, theirs = (module.DataLoader(Pairs(), batch_size=9, num_workers=1,
                                       multiprocessing_context=context) for module in (lt, data))

@@ -4,7 +4,9 @@
 import inspect
 import itertools
 import multiprocessing
+import operator
 import os
+import pickle
 import random
 import sqlite3
 import threading
@@ -55,23 +57,27 @@ def test_a_dataset_that_seeks_returns_its_own_samples(tmp_path):
     assert torch.cat(list(loader)).tolist() == list(range(600))
 
 
+class Rows:
+    base = None
+
+    def __init__(self, path):
+        self.path = path
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, index):
+        if self.base is None:
+            self.base = sqlite3.connect(self.path)
+        return self.base.execute('select x from t where i = ?', (index,)).fetchone()[0]
+
+
 def test_a_dataset_may_use_sqlite(tmp_path):
-    class Rows:
-        base = None
-
-        def __len__(self):
-            return 40
-
-        def __getitem__(self, index):
-            if self.base is None:
-                self.base = sqlite3.connect(tmp_path / 'base')
-            return self.base.execute('select x from t where i = ?', (index,)).fetchone()[0]
-
     with sqlite3.connect(tmp_path / 'base') as base:
         base.execute('create table t (i, x)')
         base.executemany('insert into t values (?, ?)', [(i, i * i) for i in range(40)])
     base.close()
-    got = torch.cat(list(lt.DataLoader(Rows(), 4, num_workers=2))).tolist()
+    got = torch.cat(list(lt.DataLoader(Rows(tmp_path / 'base'), 4, num_workers=2))).tolist()
     assert got == [i * i for i in range(40)]
 
 
@@ -87,7 +93,7 @@ def test_a_collate_function_of_the_caller_runs_in_processes(tmp_path):
         assert {one[0] for one in made} == {os.getpid()}
 
 
-@pytest.mark.parametrize('context', ['fork', 'spawn'])
+@pytest.mark.parametrize('context', ['fork', 'forkserver', 'spawn'])
 def test_datasets_of_this_library_in_processes(tmp_path, context):
     with make_dataset(tmp_path / 'stored') as stored:
         loader = lt.DataLoader(stored, 10, num_workers=1, multiprocessing_context=context)
@@ -196,7 +202,7 @@ def divide(number):
     own.first, own.end = own.first + number * 10, own.first + number * 10 + 10
 
 
-@pytest.mark.parametrize('context', ['fork', 'spawn'])
+@pytest.mark.parametrize('context', ['fork', 'forkserver', 'spawn'])
 def test_a_worker_sets_its_own_state(context):
     dataset = Range()
     ours, theirs = (list(module.DataLoader(dataset, 3, num_workers=2, worker_init_fn=divide,
@@ -207,13 +213,14 @@ def test_a_worker_sets_its_own_state(context):
 
 
 def test_a_stream_is_not_copied_in_the_process():
+    """Only a fork passes it on without pickling it."""
     class Uncopied(Stream):
         def __deepcopy__(self, memo):
             raise AssertionError('copied')
 
         __copy__ = __reduce_ex__ = __deepcopy__
 
-    got = list(lt.DataLoader(Uncopied(9), None, num_workers=2))
+    got = list(lt.DataLoader(Uncopied(9), None, num_workers=2, multiprocessing_context='fork'))
     assert [one['i'] for one in got] == list(range(9))
 
 
@@ -253,7 +260,7 @@ def all_outcomes(loader):
 
 @pytest.mark.parametrize('make, more', [
     (Failing, {'batch_size': 2}), (FailingStream, {'batch_size': 2}), (FailingStream, {}),
-    (Pairs, {'collate_fn': lambda batch: batch[9]}),
+    (Pairs, {'collate_fn': operator.itemgetter(9)}),
     (lambda: [torch.zeros(2), torch.zeros(3)], {'batch_size': 2}),
     (lambda: [object()] * 3, {}), (lambda: [1, 'a'], {'batch_size': 2}),
     (Pairs, {'sampler': [3, 'x', 4]}),
@@ -271,6 +278,27 @@ def test_init_that_fails_is_the_first_error():
     with pytest.raises(ValueError, match='(?s)^Caught ValueError in DataLoader worker process 0.*'
                                          'init 0'):
         list(lt.DataLoader(Pairs(), 2, num_workers=2, worker_init_fn=fail))
+
+
+@pytest.mark.parametrize('method', ['forkserver', 'spawn'])
+@pytest.mark.parametrize('make', [
+    lambda: (Pairs(), {'collate_fn': lambda batch: batch}), lambda: (LockedPairs(), {}),
+    lambda: (Pairs(), {'worker_init_fn': lambda number: None})], ids=['local', 'lock', 'init'])
+def test_what_cannot_be_pickled_is_the_error_of_torch_and_advice(make, method):
+    dataset, more = make()
+    theirs, ours = (outcome(lambda: iter(module.DataLoader(
+        dataset, num_workers=1, multiprocessing_context=method, **more)))[0] for module in (data, lt))
+    assert issubclass(theirs[0], (pickle.PicklingError, AttributeError, TypeError))
+    assert ours[0] is theirs[0] and 'pickle' in ours[1]
+    assert ours[1].endswith(f"a process started by '{method}' gets the dataset, collate_fn and "
+                            "worker_init_fn as pickles: define their classes and functions in a "
+                            "module, open files and locks in the worker, or pass "
+                            "multiprocessing_context='fork'")
+
+
+class LockedPairs(Pairs):
+    def __init__(self):
+        self.lock = threading.Lock()
 
 
 class Leaving(Pairs):
@@ -310,17 +338,21 @@ def test_replays_a_sampler_without_a_state():
     assert same([*got, *second], list(first))
 
 
+class Slow(Pairs):
+    def __init__(self, folder):
+        self.go = folder / 'go'
+
+    def __getitem__(self, index):
+        while index == 0 and not self.go.exists():
+            threading.Event().wait(.01)
+        return index
+
+
 def test_out_of_order_has_no_state(tmp_path):
     """As with in_order=False, which old versions of torch lack."""
-    class Slow(Pairs):
-        def __getitem__(self, index):
-            while index == 0 and not (tmp_path / 'go').exists():
-                threading.Event().wait(.01)
-            return index
-
     if 'in_order' not in inspect.signature(data.DataLoader).parameters:
         pytest.skip('this torch has no in_order')
-    loader = lt.DataLoader(Slow(), None, num_workers=2, in_order=False)
+    loader = lt.DataLoader(Slow(tmp_path), None, num_workers=2, in_order=False)
     iterator = iter(loader)
     got = [next(iterator)]
     with pytest.raises(ValueError, match='in_order'):

@@ -186,13 +186,14 @@ def test_keeps_the_state_of_a_second_generator():
     check_resumed(make, make, 1, 2, False)
 
 
-def test_counts_a_failed_batch():
-    class Failing(Pairs):
-        def __getitem__(self, index):
-            if index == 3:
-                raise ValueError('three')
-            return super().__getitem__(index)
+class Failing(Pairs):
+    def __getitem__(self, index):
+        if index == 3:
+            raise ValueError('three')
+        return super().__getitem__(index)
 
+
+def test_counts_a_failed_batch():
     for workers in 0, 1:
         first = lt.DataLoader(Failing(), batch_size=2, num_workers=workers)
         iterator = iter(first)

@@ -80,12 +80,13 @@ def test_spawned_workers_open_it(stored, tmp_path):
     """)
 
 
+class Numbers(lx.Dataset):
+    def __getitem__(self, index):
+        return int(super().__getitem__(index)['int64']) * 3
+
+
 def test_respects_subclasses(stored):
     """Subclasses are pickled as themselves."""
-    class Numbers(lx.Dataset):
-        def __getitem__(self, index):
-            return int(super().__getitem__(index)['int64']) * 3
-
     with Numbers(stored.path) as dataset:
         for module in lt, data:
             for workers in 0, 2:

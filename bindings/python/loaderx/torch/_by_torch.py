@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import copy
+import multiprocessing
 import os
+import pickle
 import weakref
 from typing import Any, Dict, List
 from typing import Iterator as Iterating
@@ -112,7 +114,7 @@ class ByTorch(Iterator):
         self._returned = 0
         self._ends: List[Any] = [None] * count
         self._tasks.begin(self._indices, progress, reports)
-        self._batches = iter(self._loader)
+        self._batches = self._start()
         _iterators.add(self._batches)
         if not count:
             self._track_inline()
@@ -128,6 +130,19 @@ class ByTorch(Iterator):
             progress.streams = begun
         elif self._reports:
             progress.datasets = begun
+
+    def _start(self) -> Any:
+        """Return torch's iterator; where it cannot pickle something, its error says what to do."""
+        try:
+            return iter(self._loader)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            if self._num_workers and 'pickle' in str(error):
+                context = self._loader.multiprocessing_context or multiprocessing
+                error.args = (f'{error}; a process started by {context.get_start_method()!r} gets '
+                              'the dataset, collate_fn and worker_init_fn as pickles: define their '
+                              'classes and functions in a module, open files and locks in the '
+                              "worker, or pass multiprocessing_context='fork'",)
+            raise
 
     def _track_inline(self) -> None:
         """Track the states without workers: they are saved only if they are asked for."""

@@ -71,7 +71,9 @@ class DataLoader(data.DataLoader[T]):
     **Workers** run your code in separate processes, as in torch: your own dataset, your
     `collate_fn` and your `worker_init_fn`. Each process has a copy of the dataset, its own seeds,
     and its ``torch.utils.data.get_worker_info()``. By default, workers are threads of this process
-    only if the dataset belongs to this library and neither of the two functions is given.
+    only if the dataset belongs to this library and neither of the two functions is given. Python
+    3.14 starts processes by ``forkserver``: your code must be picklable, or
+    ``multiprocessing_context='fork'`` given, and the script needs ``if __name__ == '__main__'``.
 
     **Threads** also run your code if you pass ``workers='threads'``. This is safe only if your code
     is written for it: all threads call the methods of the same map-style dataset object
