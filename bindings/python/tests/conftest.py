@@ -3,6 +3,7 @@
 
 import multiprocessing
 import os
+import signal
 
 # Random examples may take any time: other work on the machine must not fail a test.
 try:
@@ -19,3 +20,5 @@ else:
 if 'LOADERX_START_METHOD' in os.environ:
     multiprocessing.set_start_method(os.environ['LOADERX_START_METHOD'])
 multiprocessing.set_forkserver_preload(['loaderx.torch'])    # imports torch once, not in each worker
+
+signal.signal(signal.SIGINT, signal.default_int_handler)    # a background job ignores it
