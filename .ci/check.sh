@@ -30,13 +30,15 @@ check() {
     [ -z "$failed_steps" ]
 }
 
-# Always prints the last line, which has the totals.
+# Always prints the last lines: the libraries of others that judged the tests, and those that are not
+# here; the steps that failed; and the totals.
 closing_line() {
     status=$?
     trap - EXIT
     if [ $status -ne 0 ] && [ "$total_failed" -eq 0 ]; then
         total_failed=1
     fi
+    "${PYTHON:-python3}" tests/peers/peers.py || echo "peers: unknown"
     [ -z "$failed_steps" ] || echo "failed:$failed_steps"
     echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
     exit $status

@@ -14,7 +14,7 @@ cd "$top_srcdir"
 # shellcheck disable=SC2046 # names of files are words
 set -- packaging/build-* packaging/chroot.sh packaging/try-wheel packaging/wheel/check-wheels \
     $(sed -n 's|^Tests: |packaging/debian/tests/|p' packaging/debian/tests/control) \
-    tests/ports/build-ports tests/ports/in-tree tests/abi/*.sh tests/api/*.sh tests/house/*.sh
+    tests/peers/run-peers tests/ports/build-ports tests/ports/in-tree tests/abi/*.sh tests/api/*.sh tests/house/*.sh
 for script in "$@"; do
     sh -n "$script"
 done
