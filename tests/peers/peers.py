@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The libraries and programs of others that judge our tests: which take part here, and which do not.
+"""The libraries and programs of others that judge our tests: which of them take part here.
 
     peers.py             two lines: those that this Python and the environment have, with versions
     peers.py packages    the packages that run-peers installs beside ours, the newest of each
@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 PACKAGES = ('numpy', 'torch', 'torchdata', 'torchvision', 'pyarrow', 'pillow', 'pandas', 'polars',
-            'duckdb', 'datasets', 'webdataset', 'transformers', 'accelerate', 'lightning', 'tokenizers',
-            'ray', 'jax', 'ml_dtypes', 'litdata', 'lmdb', 'tfrecord', 'dask', 'pyspark')
+            'duckdb', 'datasets', 'webdataset', 'transformers', 'accelerate', 'lightning',
+            'tokenizers', 'ray', 'jax', 'ml_dtypes', 'litdata', 'lmdb', 'tfrecord', 'dask', 'pyspark')
 # In an interpreter that a variable names, since they need other versions of the packages above.
 APART = {'mxnet': 'MXNET_PYTHON', 'mosaicml-streaming': 'MOSAIC_PYTHON'}
 # Cannot be imported beside ours: a folder that a variable names.
@@ -58,7 +58,8 @@ def main():
     python = '.'.join(map(str, sys.version_info[:3]))
     print('peers:', ', '.join([f'Python {python}', *(f'{name} {version}' for name, version
                                                      in found.items() if version)]))
-    print('no peers here:', ', '.join(name for name, version in found.items() if not version) or '-')
+    absent = [name for name, version in found.items() if not version]
+    print('no peers here:', ', '.join(absent) or '-')
 
 
 if sys.argv[1:] == ['packages']:

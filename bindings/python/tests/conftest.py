@@ -19,6 +19,6 @@ else:
 # `make start-methods` runs the tests that start some with each method.
 if 'LOADERX_START_METHOD' in os.environ:
     multiprocessing.set_start_method(os.environ['LOADERX_START_METHOD'])
-multiprocessing.set_forkserver_preload(['loaderx.torch'])    # imports torch once, not in each worker
+multiprocessing.set_forkserver_preload(['loaderx.torch'])    # imports torch only once
 
 signal.signal(signal.SIGINT, signal.default_int_handler)    # a background job ignores it

@@ -287,7 +287,8 @@ def test_init_that_fails_is_the_first_error():
 def test_what_cannot_be_pickled_is_the_error_of_torch_and_advice(make, method):
     dataset, more = make()
     theirs, ours = (outcome(lambda: iter(module.DataLoader(
-        dataset, num_workers=1, multiprocessing_context=method, **more)))[0] for module in (data, lt))
+        dataset, num_workers=1, multiprocessing_context=method, **more)))[0]
+        for module in (data, lt))
     assert issubclass(theirs[0], (pickle.PicklingError, AttributeError, TypeError))
     assert ours[0] is theirs[0] and 'pickle' in ours[1]
     assert ours[1].endswith(f"a process started by '{method}' gets the dataset, collate_fn and "
