@@ -296,7 +296,7 @@ LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *id
 
 /**
  * Copies records of a dense field to the caller's memory, in the order of @p indices. Missing
- * values become zeros.
+ * values become zeros; lx_dataset_get_sizes() tells which ones are missing.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a dense field in the schema.

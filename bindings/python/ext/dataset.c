@@ -302,24 +302,9 @@ static PyMethodDef dataset_methods[] = {
     {"_pin", lxpy_dataset_new_pinned, METH_NOARGS,
      "_pin($self)\n--\n\n"
      "Return a second Dataset for the current snapshot of this Dataset."},
-    {"gather", FAST lxpy_dataset_gather, METH_FASTCALL | METH_KEYWORDS,
-     "gather($self, indices, fields=None, out=None)\n--\n\n"
-     "Read records, in the order of the indices.\n\n"
-     "Parameters\n"
-     "----------\n"
-     "indices : sequence of int, slice or mask\n"
-     "    The records. Negative indices count from the end; an index may occur more than once.\n"
-     "fields : sequence of str, optional\n"
-     "    The fields to read; by default, the fields of `out`, or all fields without `out`.\n"
-     "out : dict of str to writable buffer, optional\n"
-     "    For dense fields, buffers to fill and return in place of new arrays. A buffer must be\n"
-     "    C-contiguous, and have the dtype and shape of the array that it replaces.\n\n"
-     "Returns\n"
-     "-------\n"
-     "dict\n"
-     "    For each dense field, an array of shape ``(len(indices), *shape)``, with zeros for\n"
-     "    missing values; for each field whose values vary in length, a list, with None for\n"
-     "    missing values."},
+    {"_gather", FAST lxpy_dataset_gather, METH_FASTCALL,
+     "_gather($self, indices, fields, out, lacking)\n--\n\n"
+     "Read records into a dict; `lacking` says what to do about missing values."},
     {"probe", FAST lxpy_dataset_probe, METH_FASTCALL | METH_KEYWORDS,
      "probe($self, indices, fields=None)\n--\n\n"
      "Find damaged records by verifying checksums, text and JSON, and decompressing values.\n\n"

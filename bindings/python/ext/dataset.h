@@ -3,13 +3,14 @@
 #ifndef LXPY_DATASET_H
 #define LXPY_DATASET_H
 
-#include "indices.h"
+#include "missing.h"
 #include "schema.h"
 
 /** A reference-counted handle of the library; dropping the last reference closes the handle. */
 typedef struct lxpy_handle {
     Py_ssize_t references; /**< Held by the Dataset, by reading calls and by sources. */
     lx_dataset *dataset;
+    lx_source *source; /**< Of @ref dataset; NULL until it is needed. */
 } lxpy_handle;
 
 /** A dataset that is open for reading. Its members are protected by the GIL, but any number of
@@ -35,6 +36,7 @@ typedef struct lxpy_reading {
     lxpy_dataset *dataset;
     lxpy_handle *current; /**< The reference that the call holds. */
     bool pinned;          /**< The call owns @ref handle, a pin of a live dataset. */
+    lx_source *source;    /**< Of such a pin; NULL until it is needed. */
 } lxpy_reading;
 
 /** Returns 0, or -1 with a TypeError that names @p argument if @p object is not a Dataset. */
@@ -48,6 +50,10 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
  * dataset is closed. */
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
 void lxpy_reading_end(lxpy_reading *reading);
+
+/** Returns a source over the snapshot, which belongs to the reading; NULL with an exception set on
+ * failure. */
+lx_source *lxpy_reading_source(lxpy_reading *reading);
 
 /** Makes an object from the records at @p indices (NULL: all) and the @p count fields at
  * @p positions; returns NULL with an exception set on failure. */
@@ -96,13 +102,12 @@ PyObject *lxpy_dataset_remote_stats(PyObject *self, PyObject *ignored);
 int lxpy_add_remote_stats(const lxpy_dataset *self, lx_dataset *dataset, PyObject *found);
 
 /* gather.c */
-PyObject *lxpy_dataset_gather(PyObject *self, PyObject *const *args, Py_ssize_t count,
-                              PyObject *kwnames);
+PyObject *lxpy_dataset_gather(PyObject *self, PyObject *const *args, Py_ssize_t count);
 
 /** Reads one field of records into @p out or, if @p out is NULL, into a new array; if its values
- * vary in length, into a list. */
+ * vary in length, into a list, whatever @p lacking (missing.h) is. */
 PyObject *lxpy_gather_field(lxpy_reading *reading, size_t position, const lxpy_indices *indices,
-                            PyObject *out);
+                            PyObject *out, PyObject *lacking);
 
 /** Copies dense records to consecutive memory at @p out. */
 int lxpy_copy_dense(lxpy_reading *reading, size_t position, const uint64_t *indices, size_t count,

@@ -3,6 +3,8 @@
 #include "dataset.h"
 #include "target.h"
 
+#include <stdlib.h>
+
 /* ------------------------------------------------------------ dense records */
 
 int lxpy_copy_dense(lxpy_reading *self, size_t position, const uint64_t *indices, size_t count,
@@ -25,6 +27,36 @@ int lxpy_copy_dense(lxpy_reading *self, size_t position, const uint64_t *indices
     return 0;
 }
 
+/** Finds out which values of a field are missing, and does about them what @p lacking says. */
+static int find_lacking(lxpy_reading *self, size_t position, const lxpy_indices *indices,
+                        PyObject *lacking)
+{
+    lx_source *source = lxpy_reading_source(self);
+    if (source == NULL)
+        return -1;
+    lx_target *none = calloc(self->schema->count, sizeof *none);
+    uint8_t **present = calloc(self->schema->count, sizeof *present);
+    uint8_t *marks = malloc(indices->count + 1);
+    lx_samples samples = lxpy_samples_at(indices, &(lxpy_place){0});
+    lx_error error = LX_ERROR_INIT;
+    int result = -1;
+    if (none == NULL || present == NULL || marks == NULL) {
+        PyErr_NoMemory();
+    } else {
+        present[position] = marks;
+        LXPY_WITHOUT_GIL(lx_source_fill_present(source, &samples, none, present, &error));
+        if (error.status != LX_OK)
+            lxpy_raise(self->state, &error);
+        else
+            result = lxpy_lacking_add(self->state, lacking,
+                                      lx_source_get_column(source, position)->name, marks, indices);
+    }
+    free(marks);
+    free(present);
+    free(none);
+    return result;
+}
+
 /** Returns the shape of an array of @p count records. */
 static PyObject *shape_for(const lxpy_field *field, size_t count)
 {
@@ -42,7 +74,7 @@ static PyObject *shape_for(const lxpy_field *field, size_t count)
 }
 
 static PyObject *gather_dense(lxpy_reading *self, size_t position, const lxpy_indices *indices,
-                              PyObject *out)
+                              PyObject *out, PyObject *lacking)
 {
     const lxpy_field *field = &self->schema->fields[position];
     lxpy_target t = {NULL, {0}};
@@ -57,7 +89,8 @@ static PyObject *gather_dense(lxpy_reading *self, size_t position, const lxpy_in
             return NULL;
     }
     PyObject *object = NULL;
-    if (lxpy_copy_dense(self, position, indices->numbers, indices->count, t.view.buf) == 0)
+    if (lxpy_copy_dense(self, position, indices->numbers, indices->count, t.view.buf) == 0 &&
+        (lacking == Py_None || find_lacking(self, position, indices, lacking) == 0))
         object = Py_NewRef(t.object);
     lxpy_target_drop(&t);
     return object;
@@ -66,11 +99,11 @@ static PyObject *gather_dense(lxpy_reading *self, size_t position, const lxpy_in
 /* ------------------------------------------------------------ several records */
 
 PyObject *lxpy_gather_field(lxpy_reading *self, size_t position, const lxpy_indices *indices,
-                            PyObject *out)
+                            PyObject *out, PyObject *lacking)
 {
     const lxpy_field *field = &self->schema->fields[position];
     if (field->size != LX_NONE)
-        return gather_dense(self, position, indices, out);
+        return gather_dense(self, position, indices, out, lacking);
     if (out == NULL)
         return lxpy_gather_varying(self, position, indices);
     lxpy_fail_out(PyExc_ValueError, field,
@@ -108,11 +141,18 @@ static int check_names(const lxpy_schema *schema, PyObject *out, const size_t *p
     return result;
 }
 
-/** Reads the records and returns a dict. @p user is the dict of buffers, or NULL. */
+/** Where to read records to, and what to do about missing values. */
+typedef struct gathering {
+    PyObject *out; /**< The dict of buffers, or NULL. */
+    PyObject *lacking;
+} gathering;
+
+/** Reads the records and returns a dict. @p user is a gathering. */
 static PyObject *gather_all(lxpy_reading *self, const lxpy_indices *indices,
                             const size_t *positions, size_t count, void *user)
 {
-    PyObject *out = user, *result = NULL;
+    const gathering *g = user;
+    PyObject *out = g->out, *result = NULL;
     if (out == NULL || check_names(self->schema, out, positions, count) == 0)
         result = PyDict_New();
     for (size_t i = 0; result != NULL && i < count; i++) {
@@ -121,7 +161,7 @@ static PyObject *gather_all(lxpy_reading *self, const lxpy_indices *indices,
         PyObject *value = NULL;
         if (buffer != NULL || !PyErr_Occurred()) {
             Py_XINCREF(buffer);
-            value = lxpy_gather_field(self, positions[i], indices, buffer);
+            value = lxpy_gather_field(self, positions[i], indices, buffer, g->lacking);
             Py_XDECREF(buffer);
         }
         if (value == NULL || PyDict_SetItem(result, name, value) < 0)
@@ -131,20 +171,18 @@ static PyObject *gather_all(lxpy_reading *self, const lxpy_indices *indices,
     return result;
 }
 
-PyObject *lxpy_dataset_gather(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                              PyObject *kwnames)
+PyObject *lxpy_dataset_gather(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
-    static const char *const names[] = {"indices", "fields", "out", NULL};
-    PyObject *values[3];
-    if (lxpy_arguments("gather", names, 3, 1, args, count, kwnames, values) < 0)
+    static const char *const names[] = {"indices", "fields", "out", "lacking", NULL};
+    PyObject *values[4];
+    if (lxpy_arguments("_gather", names, 4, 4, args, count, NULL, values) < 0)
         return NULL;
-    PyObject *fields = values[1], *out = values[2] != Py_None ? values[2] : NULL;
-    if (out != NULL && !PyDict_Check(out)) {
+    gathering g = {values[2] != Py_None ? values[2] : NULL, values[3]};
+    if (g.out != NULL && !PyDict_Check(g.out)) {
         PyErr_Format(PyExc_TypeError, "out must be a dict of buffers by field, not %.100s",
-                     Py_TYPE(out)->tp_name);
+                     Py_TYPE(g.out)->tp_name);
         return NULL;
     }
-    if (out != NULL && (fields == NULL || fields == Py_None))
-        fields = out;
-    return lxpy_reading_call(object, values[0], fields, gather_all, out);
+    PyObject *fields = g.out != NULL && values[1] == Py_None ? g.out : values[1];
+    return lxpy_reading_call(object, values[0], fields, gather_all, &g);
 }

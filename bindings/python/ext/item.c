@@ -86,7 +86,11 @@ static PyObject *get_entered(lxpy_reading *self, PyObject *name, PyObject *key)
                                                          : NULL;
     if (lxpy_indices_take(&indices, self->state, key, length, "the key of a column") < 0)
         return NULL;
-    PyObject *result = lxpy_gather_field(self, (size_t)position, &indices, NULL);
+    PyObject *none = PyDict_New(); /* no field may lack values */
+    PyObject *result = NULL;
+    if (none != NULL)
+        result = lxpy_gather_field(self, (size_t)position, &indices, NULL, none);
+    Py_XDECREF(none);
     lxpy_indices_clear(&indices);
     return result;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the records of a source on demand. */
-#include "indices.h"
+#include "missing.h"
 #include "source.h"
 #include "target.h"
 
@@ -76,31 +76,6 @@ static void end(gathering *g)
     Py_CLEAR(g->arrays);
 }
 
-/** Unless all values of a column are present, adds a mask of the present ones to @p lacking under
- * the column's name; raises an error if @p lacking is True. */
-static int add_lacking(lxpy_state *state, PyObject *lacking, const char *name,
-                       const uint8_t *present, const lxpy_indices *indices)
-{
-    lxpy_target made;
-    size_t rows = indices->count;
-    const uint8_t *none = memchr(present, 0, rows);
-    if (none == NULL)
-        return 0;
-    if (lacking == Py_True) {
-        lxpy_raise_missing(state, name, indices->numbers[none - present], "");
-        return -1;
-    }
-    PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)rows);
-    int result = lxpy_target_make(&made, state, shape, LX_BOOL);
-    Py_XDECREF(shape);
-    if (result < 0)
-        return -1;
-    memcpy(made.view.buf, present, rows);
-    result = PyDict_SetItemString(lacking, name, made.object);
-    lxpy_target_drop(&made);
-    return result;
-}
-
 static int read_records(gathering *g, const lxpy_source *self, const lxpy_indices *indices,
                         PyObject *lacking)
 {
@@ -115,13 +90,13 @@ static int read_records(gathering *g, const lxpy_source *self, const lxpy_indice
     }
     for (size_t i = 0; result == 0 && i < g->columns; i++)
         if (g->present[i] != NULL)
-            result = add_lacking(self->state, lacking, lx_source_get_column(self->handle, i)->name,
-                                 g->present[i], indices);
+            result = lxpy_lacking_add(self->state, lacking,
+                                      lx_source_get_column(self->handle, i)->name, g->present[i],
+                                      indices);
     return result;
 }
 
-/** Reads the columns named in @p fields. If @p lacking is a dict, adds to it a mask of the present
- * values of each column that has missing ones; if it is True, a missing value is an error. */
+/** Reads the columns named in @p fields. */
 static PyObject *gather_taken(lxpy_source *self, const lxpy_indices *indices, PyObject *fields,
                               PyObject *lacking, PyObject *place)
 {

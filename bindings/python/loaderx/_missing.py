@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What a loader does with missing values."""
+"""What stands for missing values in arrays: the argument `missing`."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 
+from .field import Field
 from .values import convert_record
 
-__all__ = ['missing_rules']
+__all__ = ['missing_rules', 'read_filled']
 
 _POLICIES = ('raise', 'zeros', 'mask')
 
@@ -44,9 +45,9 @@ def _varying_rule(name: str, what: Any) -> Rule:
 
 
 def missing_rules(missing: Any, columns: Columns, varying: Sequence[str]) -> Tuple[Rule, ...]:
-    """Convert the argument `missing` of a loader to a rule for each field.
+    """Convert the argument `missing` to a rule for each field.
 
-    The loader reads `columns`, and the fields `varying`, whose records vary in length.
+    It applies to `columns`, and to the fields `varying`, whose records vary in length.
     """
     names = [*columns, *varying]
     if not isinstance(missing, Mapping):
@@ -55,11 +56,40 @@ def missing_rules(missing: Any, columns: Columns, varying: Sequence[str]) -> Tup
         chosen = dict(missing)
     for name in chosen:
         if name not in names:
-            raise ValueError(f'missing: {name!r} is not a field that the loader reads: '
-                             f'it reads {_listed(names)}')
+            raise ValueError(f'missing: {name!r} is not a field to which it applies: '
+                             f'it applies to {_listed(names)}')
     return tuple(_rule(name, what, *columns[name]) if name in columns else _varying_rule(name, what)
                  for name, what in chosen.items())
 
 
 def _listed(names: Sequence[str]) -> str:
     return ', '.join(map(repr, names)) or 'no fields'
+
+
+def read_filled(read: Callable[[Any], Dict[str, Any]], missing: Any, dataset: Any,
+                names: Optional[Iterable[Any]]) -> Dict[str, Any]:
+    """Return the columns that `read` returns, with `missing` in place of missing values.
+
+    `names` are the fields of the dataset that it reads, or None for all; lists, of values that vary
+    in length, remain as they are. The argument of `read` is the `lacking` of
+    ``_core.Dataset._gather``.
+    """
+    if isinstance(missing, str) and missing in ('raise', 'zeros'):
+        return read({} if missing == 'raise' else None)
+    fields: Mapping[str, Field] = dataset.fields
+    chosen = {name: fields[name] for name in (fields if names is None else names)
+              if name in fields and not fields[name].varies}
+    rules = missing_rules(missing, {name: (np.dtype(field.dtype), cast(Any, field.shape))
+                                    for name, field in chosen.items()}, ())
+    lacking: Dict[str, Any] = {name: None for name, what in rules if what != 'raise'}
+    columns = read(lacking)
+    for name, what in rules:
+        present = lacking.get(name)
+        if what == 'mask':
+            mask = np.zeros(np.shape(columns[name]), np.bool_)
+            mask[slice(0) if present is None else ~present] = True
+            columns[name] = np.ma.MaskedArray(columns[name], mask)
+        elif isinstance(what, bytes) and present is not None:
+            array = np.asarray(columns[name])    # a buffer of the caller is filled in place
+            array[~present] = np.frombuffer(what, array.dtype).reshape(array.shape[1:])
+    return columns

@@ -272,7 +272,7 @@ class Loader:
         missing values. A dict maps the names of fields to one of these choices; for fields that it
         does not contain, 'raise' applies. Where records vary in length, missing values are empty
         instead of zeros, and no value can replace them. To leave out the records instead, read a
-        `SubsetDataset`.
+        `SubsetDataset`. `Dataset.gather` and `Column.filled` take the same.
     keys : int, optional
         The seed of ``batch['keys']``, an additional uint64 array of shape ``(records, 2)`` with a
         random key for each record; None: no keys. A key depends only on the seed, the epoch and the

@@ -41,7 +41,7 @@ def test_an_added_field_is_missing_until_it_is_written(path):
     with lx.open(path) as dataset:
         assert list(dataset.fields) == ['x', 'text', 'score'] and len(dataset) == N + 1
         assert dataset['score'].present().tolist() == [i in (3, N) for i in range(N + 1)]
-        assert dataset['score'][[3, 4, N]].tolist() == [0.5, 0, 1]
+        assert dataset['score'].filled(-1)[[3, 4, N]].tolist() == [0.5, -1, 1]
         assert dataset[0]['score'] is None
         dataset.verify()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loaders over datasets with missing values: nothing is read as zeros unless the caller says so."""
+"""Datasets with missing values: nothing is read as zeros unless the caller says so."""
 
 import numpy as np
 import pytest
@@ -27,6 +27,133 @@ def path(request, tmp_path):
         w.seal()
     w.close()
     return tmp_path / 'd'
+
+
+@pytest.fixture(params=['dataset', 'live', 'subset', 'concatenation', 'both', 'subclass'])
+def dataset(request, path):
+    """Open the records in each way in which they can be read by index."""
+    with lx.open(path, live=request.param == 'live') as opened:
+        half = N // 2
+        parts = [lx.SubsetDataset(opened, slice(half)), lx.SubsetDataset(opened, slice(half, N))]
+        yield {'subset': lambda: lx.SubsetDataset(str(path), np.arange(N)),
+               'concatenation': lambda: parts[0] + parts[1],
+               'both': lambda: lx.SubsetDataset(parts[0] + parts[1], np.arange(N)),
+               'subclass': lambda: Joined(opened)}.get(request.param, lambda: opened)()
+
+
+class Joined(lx.ConcatDataset):
+    """A subclass of the caller's."""
+
+    def __init__(self, dataset):
+        super().__init__([dataset])
+
+
+READS = {
+    'a slice of a column': lambda ds: ds['label'][:],
+    'records of a column': lambda ds: ds['label'][[4, 3, 10]],
+    'a mask of a column': lambda ds: ds['label'][np.arange(N) == 3],
+    'axes of a column': lambda ds: ds['label'][:5, ...],
+    'an array of a column': lambda ds: np.asarray(ds['label']),
+    'a mean': lambda ds: np.mean(ds['label']),
+    'a slice': lambda ds: ds[:5],
+    'records': lambda ds: ds[[3]],
+    'a gather': lambda ds: ds.gather([4, 3]),
+    'a gather of a field': lambda ds: ds.gather(range(3, 11, 7), ['label']),
+    'another policy': lambda ds: ds.gather([3], missing={'image': 'zeros'}),
+    'a raise': lambda ds: ds.gather([3], missing={'label': 'raise', 'image': 0}),
+}
+
+
+def test_no_array_contains_zeros_for_missing_values(dataset):
+    for name, read in READS.items():
+        with pytest.raises(ValueError, match='the value is missing') as caught:
+            read(dataset)
+            pytest.fail(name)
+        text = str(caught.value)
+        assert text.startswith("field 'label', record 3: ") and 'records read have no' in text, name
+        assert "ds['label'].filled(value)" in text and 'missing=' in text, name
+        assert "ds.where(ds['label'].present())" in text, name
+
+
+def test_other_fields_and_records_are_read(dataset):
+    present = dataset['label'].present()
+    assert present.tolist() == [not lacks(i) for i in range(N)]
+    assert dataset['label'][present].tolist() == np.flatnonzero(present).tolist()
+    assert dataset[:3]['label'].tolist() == [0, 1, 2] and dataset['image'][:].shape == (N, 2, 3)
+    assert dataset.gather([3], ['image'])['image'].tolist() == [[[3] * 3] * 2]
+    assert dataset[3]['label'] is None and dataset['label'][3] is None
+    assert list(dataset['label'])[2:5] == [2, None, 4]
+    with pytest.raises(ValueError, match='5 of the 36 records'):
+        dataset['label'][:36]
+
+
+def test_what_stands_for_missing_values_in_arrays(dataset):
+    for missing, label in (('zeros', 0), (-1, -1), (np.int16(-100), -100), (np.array(5), 5),
+                           ('mask', None)):
+        wanted = [label if lacks(i) else i for i in range(N)]
+        column = dataset['label'].filled(missing)
+        assert column[:].tolist() == column[np.arange(N)].tolist() == wanted
+        assert column[:, ...].tolist() == wanted and column[[3, 4]].tolist() == wanted[3:5]
+        assert column[4] == 4 and column[-1] == wanted[-1] and not column.present()[3]
+        got = dataset.gather(slice(None), missing={'label': missing})
+        assert list(got) == ['label', 'image'] and got['label'].tolist() == wanted
+        assert got['label'].dtype == np.int64 and got['image'][4].tolist() == [[4] * 3] * 2
+        if missing != 'mask':
+            assert column[3] == label and np.array(column).tolist() == list(column) == wanted
+
+
+def test_masked_arrays(dataset):
+    column = dataset['label'].filled('mask')
+    assert np.ma.is_masked(column[3]) and np.ma.is_masked(column[3:4])
+    assert not np.ma.is_masked(column[:3]) and isinstance(column[:3], np.ma.MaskedArray)
+    assert column[:].mean() == dataset['label'][dataset['label'].present()].mean()
+    with pytest.raises(ValueError, match='a plain array has no mask'):
+        np.asarray(column)
+    images = dataset.gather([3, 4], missing='mask')['image']
+    assert images.mask.shape == (2, 2, 3) and not images.mask.any()
+
+
+def test_buffers_are_filled(path):
+    with lx.open(path) as dataset:
+        for missing, wanted in ('zeros', [2, 0]), ({'label': -1}, [2, -1]), ('mask', [2, None]):
+            out = {'label': np.full(2, 99)}
+            got = dataset.gather([2, 3], out=out, missing=missing)
+            assert got['label'].tolist() == wanted and np.shares_memory(got['label'], out['label'])
+        names = iter(['label'])
+        assert dataset.gather([3], names, missing={'label': 7})['label'].tolist() == [7]
+
+
+@pytest.mark.parametrize('missing, error, text', [
+    ('zero', ValueError, "missing: 'zero' for the field 'label' is not one of 'raise'"),
+    ({'text': 'mask'}, ValueError, "missing: 'text' is not a field .* applies to 'label', 'image'"),
+    ({'label': 0.5}, TypeError, "missing: field 'label'"),
+    (-1, ValueError, "missing: field 'image': -1 does not fit in uint8"),
+    (None, TypeError, 'missing: '),
+])
+def test_gather_refuses_invalid_arguments(tmp_path, missing, error, text):
+    with lx.create(tmp_path / 'd', {'label': lx.Field('int64'), 'image': lx.Field('uint8', (2, 3)),
+                                    'text': lx.Field(str)}) as writer:
+        writer.append(label=None, image=None, text=None)
+    with lx.open(tmp_path / 'd') as dataset:
+        for one in dataset, lx.SubsetDataset(dataset, [0, 0]):
+            with pytest.raises(error, match=text):
+                one.gather([0], missing=missing)
+            assert one.gather([0], missing='mask')['text'] == [None]
+        with pytest.raises(TypeError, match="'text' vary in length"):
+            dataset['text'].filled('')
+        with pytest.raises(TypeError, match="missing: field 'label'"):
+            dataset['label'].filled(0.5)
+
+
+def test_the_array_of_the_original_raises_as_well(tmp_path):
+    from loaderx.compat import ARDataset
+    with lx.create(tmp_path / 'd', {'x': lx.Field('float32')}) as w:
+        w.extend(x=[1.5, None])
+    with ARDataset(tmp_path / 'd') as dataset:
+        for read in lambda: dataset[:], lambda: np.asarray(dataset), lambda: \
+                dataset.__getitems__([0, 1]):
+            with pytest.raises(ValueError, match="field 'x', record 1: the value is missing"):
+                read()
 
 
 def test_a_missing_label_is_not_class_0(path):
@@ -158,7 +285,6 @@ def test_records_of_combined_datasets_contain_none(path):
             [4, None, None, None]
         assert [r['label'] for r in both.__getitems__([0, 1, 5])] == [4, None, None]
         assert both[1]['image'].tolist() == dataset[3]['image'].tolist()
-        assert both.gather([0, 1])['label'].tolist() == [4, 0]
 
 
 @pytest.mark.parametrize('workers', [0, 2])

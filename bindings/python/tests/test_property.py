@@ -86,13 +86,25 @@ class Reader:
             for name, number in self.numbers.items():
                 assert same(record[name], records[index].get(number)), (index, name)
         for name, number in self.numbers.items():
-            column = dataset[name][list(indices)]
             present = dataset[name].present(list(indices))
+            column = self.column(dataset[name], list(indices), present)
             for place, index in enumerate(indices):
                 wanted = records[index].get(number)
                 assert present[place] == (wanted is not None)
                 assert same(column[place], wanted) or (wanted is None and
                                                        not np.any(column[place]))
+
+    @staticmethod
+    def column(column, indices, present):
+        """Return values of a column, of which no array has missing ones."""
+        if column.field.varies:
+            return column[indices]
+        if not present.all():
+            with pytest.raises(ValueError, match='the value is missing'):
+                column[indices]
+            assert not np.any(column.filled('mask')[indices].mask != ~present.reshape(
+                -1, *[1] * (column.ndim - 1)))
+        return column.filled('zeros')[indices]
 
 
 class Store(RuleBasedStateMachine):

@@ -117,7 +117,7 @@ def test_of_fields_of_bytes(dataset, as_path):
     check(both, [*records, records[3], records[2]])
     check(lx.SubsetDataset(both, ROWS % 2 == 1 if len(both) == N else [31, 0, -1, 5]),
           [records[2], records[0], records[2], records[5]])
-    assert both.gather([0, -1, 30])['text'] == [records[i]['text'] for i in (0, 2, 3)]
+    assert both.gather([0, -1, 30], ['text'])['text'] == [records[i]['text'] for i in (0, 2, 3)]
 
 
 def test_returns_several_records_as_arrays(images):
@@ -350,6 +350,8 @@ def test_combined_datasets_have_columns(dataset):
             assert column.shape == (len(indices), *expected.shape[1:])
             assert column.dtype == expected.dtype and column.field.dtype == expected.field.dtype
             assert name in repr(column) and type(one).__name__ in repr(column)
+            if name == 'label':    # the only one with missing numbers
+                column, expected = column.filled('zeros'), expected.filled('zeros')
             assert np.array_equal(np.array(column), np.array(expected[indices], column.dtype))
             assert all(same(column[i], expected[indices[i]]) for i in (0, 2, -1))
             assert column.present().tolist() == expected.present(indices).tolist()

@@ -128,7 +128,7 @@ def test_missing_dense_records(tmp_path):
     with lx.open(tmp_path / 'd') as dataset:
         assert dataset['x'].present().tolist() == [True, False, True, False]
         assert dataset['y'].present([-1, 0]).tolist() == [True, False]
-        assert dataset['x'][:].tolist() == [[1, 2], [0, 0], [3, 4], [0, 0]]
+        assert dataset['x'].filled(0)[:].tolist() == [[1, 2], [0, 0], [3, 4], [0, 0]]
         assert dataset[1] == {'x': None, 'y': None}
         assert dataset[3] == {'x': None, 'y': 7}
 
@@ -220,7 +220,7 @@ def test_casting_has_the_meaning_of_numpy(tmp_path):
         with pytest.raises(ValueError, match='300 does not fit'):
             writer.append(x=1, n=300, casting='same_kind')
     dataset = lx.open(tmp_path / 'd')
-    assert np.array_equal(dataset['x'][:], np.float32(
+    assert np.array_equal(dataset['x'].filled('zeros')[:], np.float32(
         [0.1, np.inf, 0, 0.5, 0.1, 1, 1.5]))
     assert dataset['n'][:].tolist() == [1, 44, 1, -1, 1, 2, 3]
     assert dataset['x'].present().tolist() == [True, True, False] + [True] * 4
@@ -252,7 +252,7 @@ def test_modify_has_casting(tmp_path):
         writer.modify([3, 4], {'x': np.float64(0.4), 'n': np.float64(1.5)}, casting='unsafe')
         writer.modify(5, n=7, casting=None)
     dataset = lx.open(tmp_path / 'd')
-    assert np.array_equal(dataset['x'][:], np.float32([0.1, 0.2, 0.3, 0.4, 0.4, 0]))
+    assert np.array_equal(dataset['x'].filled('zeros')[:], np.float32([0.1, 0.2, 0.3, 0.4, 0.4, 0]))
     assert dataset['n'][:].tolist() == [0, 0, 0, 1, 1, 7]
 
 

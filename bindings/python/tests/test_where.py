@@ -116,7 +116,7 @@ def test_a_missing_value_is_an_error(path):
     ds = lx.open(path)
     with pytest.raises(ValueError, match=r"'label' of record 1500 is missing.*\.present\(\)"):
         ds.where(lambda columns: columns['label'] == 0)
-    zeros = ds.where(ds['label'].present() & (ds['label'][:] == 0))
+    zeros = ds.where(ds['label'].present() & (ds['label'].filled(1)[:] == 0))
     labels = np.delete(LABELS, 1500)
     assert len(zeros) == (labels == 0).sum()
     assert len(ds.where(lambda columns: columns['x'][:, 0] < 9)) == 3    # another field

@@ -8,9 +8,19 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, cast
 
 import numpy as np
 
-from .._tables import to_array
+from .._missing import missing_rules
+from .._tables import is_tensor, to_array
 from ..field import Field
 from .compared import ComparedByValue
+
+
+# The types of the keys that select several records of a dataset.
+_SEVERAL = (slice, list, range, np.ndarray)
+
+
+def selects_several(key: Any) -> bool:
+    """Return whether a key selects several records of a dataset; a one-dimensional tensor does."""
+    return isinstance(key, _SEVERAL) or (is_tensor(key) and key.ndim != 0)
 
 
 class Views(Dict[str, List[Any]]):
@@ -35,8 +45,9 @@ class Column(ComparedByValue):
 
     Indexing with an int returns one value: an array, a NumPy scalar, bytes, a str, the value of a
     JSON text, or None if the value is missing. Indexing with a slice, a sequence of ints or a mask
-    returns several values, in the order of the indices: an array with zeros for missing values or,
-    if values vary in length, a list with None for missing values.
+    returns several values, in the order of the indices: an array or, if values vary in length, a
+    list with None for missing values. An array has no place for missing values, so reading one
+    raises a ValueError, as does ``np.asarray(column)``: `filled` says what stands for them.
 
     If values do not vary in length, a tuple of indices has the same meaning as for an array of all
     values: the first index selects records, and the others select along the axes of their values.
@@ -57,12 +68,13 @@ class Column(ComparedByValue):
     array([ True, False,  True, False])
     """
 
-    __slots__ = ('_dataset', '_name', '_field')
+    __slots__ = ('_dataset', '_name', '_field', '_missing')
 
-    def __init__(self, dataset: Any, name: str, field: Field) -> None:
+    def __init__(self, dataset: Any, name: str, field: Field, missing: Any = None) -> None:
         self._dataset = dataset
         self._name = name
         self._field = field
+        self._missing = missing    # what stands for missing values, unless it is None
 
     @property
     def name(self) -> str:
@@ -101,7 +113,11 @@ class Column(ComparedByValue):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
             return self._get_along_axes(key)
-        return self._dataset._get(self._name, key)
+        if self._missing is None:
+            return self._dataset._get(self._name, key)
+        if selects_several(key):
+            return self._dataset.gather(key, [self._name], missing=self._missing)[self._name]
+        return self[[key]][0]
 
     def _get_along_axes(self, key: Tuple[Any, ...]) -> Any:
         """Return what `key` selects from the array of all values, like NumPy."""
@@ -120,7 +136,7 @@ class Column(ComparedByValue):
         # The records that were read are selected again, because NumPy combines an int or an array
         # with the arrays among the other indices.
         if np.ndim(records) == len(self._inner):
-            return np.asarray(records)[np.newaxis][(0, *key[1:])]
+            return np.asanyarray(records)[np.newaxis][(0, *key[1:])]
         again = slice(None) if isinstance(key[0], slice) else np.arange(len(records))
         return records[(again, *key[1:])]
 
@@ -130,20 +146,58 @@ class Column(ComparedByValue):
     def __iter__(self) -> Iterator[Any]:
         state = self._dataset
         if getattr(state, 'live', False):
-            state = state._pin()
+            state = state.pin()
+        column = Column(state, self._name, self._field, self._missing)
         for index in range(len(state)):
-            yield state._get(self._name, index)
+            yield column[index]
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
         if copy is False:
             raise ValueError('copy must not be False: an array of all values is always a copy')
-        records = self._dataset._get(self._name, slice(None))
+        records = self[:]
+        if np.ma.is_masked(records):
+            raise ValueError('a plain array has no mask: read the masked array, column[:]')
         if isinstance(records, list):
             values = np.empty(len(records), object)
             for i, record in enumerate(records):    # an assignment of all would join equal shapes
                 values[i] = record
             records = values
         return np.asarray(records, dtype)
+
+    def filled(self, missing: Any) -> Column:
+        """Return this column with something in place of missing values.
+
+        Parameters
+        ----------
+        missing : {'zeros', 'mask'}, number or array
+            What stands for them, also if one value is read; see `Dataset.gather`.
+
+        Returns
+        -------
+        Column
+            A column that is read like this one. With 'mask', it returns masked arrays.
+
+        Raises
+        ------
+        TypeError
+            The values of the field vary in length, so that they come as lists, with None for
+            missing values; or `missing` has the wrong type.
+
+        Examples
+        --------
+        >>> with create('scores', {'x': Field('float32')}) as writer:
+        ...     first = writer.extend(x=[0.5, None, 2.5])
+        >>> x = open('scores')['x']
+        >>> x.filled(np.nan)[:]
+        array([0.5, nan, 2.5], dtype=float32)
+        >>> x.filled('mask')[:].mean().item(), x[x.present()].mean().item()
+        (1.5, 1.5)
+        """
+        if self._field.varies:
+            raise TypeError(f'the values of the field {self._name!r} vary in length: they come as '
+                            'lists, with None for missing values')
+        missing_rules(missing, {self._name: (np.dtype(self.dtype), self._inner)}, ())
+        return Column(self._dataset, self._name, self._field, missing)
 
     def present(self, indices: Any = slice(None)) -> np.ndarray[Any, Any]:
         """Return which records have a value.

@@ -12,16 +12,17 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, KeysView, List, Lit
 from .. import _core
 from .._check import boolean
 from .._elsewhere import Credentials, Size
+from .._missing import read_filled
 from .._paths import absolute
 from .._progress import Progress, reporting
 from ..errors import CorruptError
 from ..executor import Executor
 from ..field import Field
 from .arrow import ArrowRecords
-from .column import Column, Views
+from .column import Column, Views, selects_several
 from .difference import describe_difference
 from .preview import preview
-from .records import Concatenable, has_field, selects_several
+from .records import Concatenable, has_field
 from .stored import Stored
 from .where import Condition, find_records
 
@@ -80,8 +81,9 @@ class Dataset(Stored, _core.Dataset):
         Whether each call reads the newest snapshot. To read one snapshot in several calls, use
         `pin`. A `Loader` over a live dataset reads each batch from the newest snapshot.
     on_damage : {'raise', 'zeros'}, optional
-        What to do if a value is damaged: 'raise' raises CorruptError; 'zeros' treats the value as
-        missing. In both cases, `damaged` counts the value.
+        What to do if a value is damaged: 'raise' raises CorruptError; with 'zeros', arrays of
+        several values contain zeros for it, and otherwise the value is treated as missing. In both
+        cases, `damaged` counts the value.
     access : {'auto', 'mmap', 'pread'}, optional
         How files are accessed. 'mmap' is the fastest for values in memory, but SIGBUS kills this
         process if another process truncates a file or if a disk sector is bad. 'pread' raises
@@ -241,6 +243,53 @@ class Dataset(Stored, _core.Dataset):
         state = self.pin() if self.live else self
         for index in range(len(state)):
             yield state._record(index)
+
+    def gather(self, indices: Any, fields: Optional[Iterable[str]] = None,
+               out: Optional[Dict[str, Any]] = None, *, missing: Any = 'raise'
+               ) -> Dict[str, Any]:
+        """Read records, in the order of the indices.
+
+        Parameters
+        ----------
+        indices : sequence of int, slice or mask
+            The records. Negative indices count from the end; an index may occur more than once.
+        fields : sequence of str, optional
+            The fields to read; by default, the fields of `out`, or all fields without `out`.
+        out : dict of str to writable buffer, optional
+            For dense fields, buffers to fill and return in place of new arrays. A buffer must be
+            C-contiguous, and have the dtype and shape of the array that it replaces.
+        missing : {'raise', 'zeros', 'mask'}, number, array or dict
+            What stands for missing values in arrays, as for a `Loader`. 'raise', the default: a
+            missing value is an error. 'zeros': zeros stand for them, and nothing marks them.
+            'mask': the arrays are masked arrays of NumPy, whose masks hide them. A number or an
+            array replaces them. A dict maps the names of dense fields to one of these choices; for
+            fields that it does not contain, 'raise' applies.
+
+        Returns
+        -------
+        dict
+            For each dense field, an array of shape ``(len(indices), *shape)``; for each field whose
+            values vary in length, a list, with None for missing values.
+
+        Raises
+        ------
+        ValueError
+            A value is missing, and `missing` is 'raise'. The error names the field and the record.
+
+        Examples
+        --------
+        >>> with create('people', {'age': Field('int64'), 'score': Field('float64')}) as writer:
+        ...     first = writer.extend(age=[31, None, 47], score=[0.5, 1.5, None])
+        >>> ds = open('people')
+        >>> ds.gather([2, 1], missing={'age': -1, 'score': np.nan})
+        {'age': array([47, -1]), 'score': array([nan, 1.5])}
+        >>> ds.gather(slice(None), ['score'], missing='mask')['score'].mean().item()
+        1.0
+        """
+        if isinstance(fields, Iterator):
+            fields = tuple(fields)    # the names are used more than once
+        return read_filled(lambda lacking: self._gather(indices, fields, out, lacking), missing,
+                           self, out if fields is None else fields)
 
     def pin(self) -> Dataset:
         """Return a second Dataset for the current snapshot.

@@ -12,27 +12,19 @@ from typing import (Any, Callable, ClassVar, Dict, Iterable, KeysView, List, Map
 import numpy as np
 
 from .. import _core
-from .._tables import is_tensor, to_array
+from .._missing import read_filled
+from .._tables import to_array
 from .._types import varies
 from ..field import Field
-from .column import Column
+from .column import Column, selects_several
 from .places import place_of_next, reading_a_batch
 from .preview import preview
 from .where import Condition, find_records
 
 __all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field',
-           'positions_of', 'records_of', 'resolved', 'selects_several', 'with_none']
+           'positions_of', 'records_of', 'resolved', 'with_none']
 
 _Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
-
-# The types of the keys that select several records of a dataset.
-_SEVERAL = (slice, list, range, np.ndarray)
-
-
-def selects_several(key: Any) -> bool:
-    """Return whether a key selects several records of a dataset; a one-dimensional tensor does."""
-    return isinstance(key, _SEVERAL) or (is_tensor(key) and key.ndim != 0)
-
 
 class BatchReadable:
     """A dataset from which torch's DataLoader can read several records at once.
@@ -137,7 +129,8 @@ class Records(Concatenable):
     def _repr_html_(self) -> str:
         return preview(self, self.fields, type(self).__name__)
 
-    def gather(self, indices: Any, fields: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+    def gather(self, indices: Any, fields: Optional[Sequence[str]] = None, *,
+               missing: Any = 'raise') -> Dict[str, Any]:
         """Read records in the order of the indices.
 
         Parameters
@@ -146,6 +139,8 @@ class Records(Concatenable):
             The indices. Negative indices count from the end; an index may occur more than once.
         fields : sequence of str, optional
             The fields to read; by default, all fields.
+        missing : {'raise', 'zeros', 'mask'}, number, array or dict
+            What stands for missing values in arrays; see `Dataset.gather`.
 
         Returns
         -------
@@ -159,8 +154,12 @@ class Records(Concatenable):
             An index is out of range.
         KeyError
             A field does not exist.
+        ValueError
+            A value is missing, and `missing` is 'raise'.
         """
-        return self._gather(indices, None if fields is None else self._chosen(fields), None)
+        names = None if fields is None else self._chosen(fields)
+        return read_filled(lambda lacking: self._gather(indices, names, lacking), missing, self,
+                           names)
 
     def _gather(self, indices: Any, names: Optional[Tuple[str, ...]], lacking: Any
                 ) -> Dict[str, Any]:
@@ -229,10 +228,11 @@ class Records(Concatenable):
 
     def _read_together(self, indices: Sequence[int]) -> List[Any]:
         positions = positions_of(indices)
-        lacking: Dict[str, Any] = {}
+        lacking: Dict[str, Any] = {name: None for name, _, _ in self._source.columns}
         columns = self._gather(positions, None, lacking)
         for name, present in lacking.items():
-            columns[name] = with_none(columns[name], present)
+            if present is not None:
+                columns[name] = with_none(columns[name], present)
         return records_of(columns, len(positions), self._nameless)
 
     def _recipe(self) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
@@ -261,11 +261,11 @@ class Records(Concatenable):
             place = resolved([key], len(self))
             if field.varies:
                 return self._get_varying(name, place)[0]
-            lacking: Dict[str, Any] = {}
+            lacking: Dict[str, Any] = {name: None}
             values = self._source.gather(place, (name,), lacking, self._place(place))[name]
-            return None if name in lacking and not lacking[name][0] else values[0]
+            return values[0] if lacking[name] is None else None
         if not field.varies:
-            return self._source.gather(key, (name,), None, self._place(key))[name]
+            return self._source.gather(key, (name,), {}, self._place(key))[name]
         return self._get_varying(name, self._places(key))
 
     def _get_varying(self, name: str, places: _Places, place: Any = None) -> List[Any]:

@@ -22,7 +22,7 @@ class Stored(Concatenable):
         """Read several records from one snapshot."""
         state: Any = self.pin() if self.live else self    # type: ignore[attr-defined]
         positions = positions_of(indices)
-        columns: Dict[str, Any] = state.gather(positions)
+        columns: Dict[str, Any] = state.gather(positions, missing='zeros')
         for name, field in state.fields.items():
             if field.varies:
                 continue    # the list already contains None for missing values

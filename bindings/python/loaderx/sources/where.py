@@ -44,7 +44,7 @@ class _Block(Mapping[str, Any]):
             raise ValueError(
                 f'field {name!r} of record {self._rows.start + row} is missing, so the condition '
                 f"has no value there: pass a mask that excludes it, such as ds[{name!r}].present() "
-                f'& (ds[{name!r}][:] == 0)')
+                f"& (ds[{name!r}].filled('zeros')[:] == 0)")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._fields)
