@@ -114,7 +114,8 @@ LX_API lx_status lx_importer_add_input(lx_importer *importer, const char *path, 
  *                      "float32[3,4]" or, if the first extent varies, "int32[?]"; "bytes"; "str",
  *                      which must be UTF-8; "json", which can store any value; "image", an encoded
  *                      image; or "ignore", which leaves the field out. Numbers that are text are
- *                      converted only to "bool", integers, "float32" and "float64".
+ *                      converted only to "bool", integers, "float32" and "float64"; the last two
+ *                      round them. A derived type rounds no whole number.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            Success.

@@ -66,6 +66,46 @@ bool lx__import_columns_full(const lx__import_columns *self)
 
 /* ---- converting a value */
 
+/** Whether the field has derived the type float64, so that no digit of a number may be lost. */
+static bool is_exact(const lx__import_field *field)
+{
+    return lx__import_field_is_array(field) && field->dtype == LX_FLOAT64 && !field->given;
+}
+
+/** The number of a value that the field must not round; false: there is none. */
+static bool find_inexact(const lx__import_field *field, const lx__import_value *value,
+                         const char **text, size_t *size)
+{
+    lx__json_list list;
+    bool whole;
+    *text = value->data;
+    *size = value->size;
+    if (!is_exact(field))
+        return false;
+    if (value->kind == LX__IMPORT_NUMBER || value->kind == LX__IMPORT_WORD)
+        return lx__number_span(*text, *text + *size, &whole) == *size &&
+               !lx__number_is_exact(*text, *size, value->decimal);
+    if (value->kind != LX__IMPORT_JSON || !lx__json_measure(*text, *size, &list))
+        return false;
+    *text = list.inexact;
+    *size = list.inexact_size;
+    return list.inexact != NULL;
+}
+
+static lx_status fail_inexact(const lx__import_field *field, const char *text, size_t size,
+                              lx_error *error)
+{
+    char type[128];
+    lx_status status = lx_fail(
+        error, LX_ERR_MISMATCH,
+        "the type of the field is float64, which cannot store %.*s%s exactly: to round such "
+        "numbers, set the type yourself (--field %s=%s); to keep them, set json or str",
+        size < 40 ? (int)size : 40, text, size < 40 ? "" : "...", field->source,
+        lx__import_type_print(field, type, sizeof type));
+    lx_error_locate(error, NULL, field->source, LX_NONE, LX_NONE);
+    return status;
+}
+
 static lx_status fail_type(const lx__import_field *field, const lx__import_value *value,
                            lx_error *error)
 {
@@ -78,6 +118,10 @@ static lx_status fail_type(const lx__import_field *field, const lx__import_value
     char type[128], shown[41] = "";
     bool binary = value->kind == LX__IMPORT_BYTES || value->kind == LX__IMPORT_IMAGE ||
                   value->kind == LX__IMPORT_ARRAY;
+    const char *inexact;
+    size_t inexact_size;
+    if (find_inexact(field, value, &inexact, &inexact_size))
+        return fail_inexact(field, inexact, inexact_size, error);
     if (!binary && value->size != 0)
         memcpy(shown, value->data, value->size < 40 ? value->size : 40);
     shown[lx__utf8_span(shown, strlen(shown))] = '\0'; /* the end may be half a character */
@@ -124,16 +168,20 @@ static bool same_shape(const lx__import_field *field, const uint64_t *shape, siz
 static bool store_dense(const lx__import_field *field, const lx__import_value *value, void *to)
 {
     lx__json_list list;
+    const char *text;
+    size_t size;
     switch (value->kind) {
     case LX__IMPORT_NUMBER:
     case LX__IMPORT_WORD:
-        return field->ndim == 0 && store_word(value, field->dtype, to);
+        return field->ndim == 0 && store_word(value, field->dtype, to) &&
+               !find_inexact(field, value, &text, &size);
     case LX__IMPORT_BOOL:
         return field->ndim == 0 && field->dtype == LX_BOOL && store_word(value, LX_BOOL, to);
     case LX__IMPORT_JSON:
         return lx__number_has_text(field->dtype) &&
                lx__json_measure(value->data, value->size, &list) &&
                same_shape(field, list.shape, list.ndim) &&
+               !(is_exact(field) && list.inexact != NULL) &&
                lx__json_store(value->data, value->size, field->dtype, to);
     case LX__IMPORT_ARRAY:
         if (value->dtype != field->dtype || value->size != field->size ||
@@ -161,7 +209,7 @@ static bool measure_ragged(const lx__import_field *field, const lx__import_value
         return false;
     if (!array && lx__json_list_is_empty(&list))
         return true;
-    if (list.ndim != field->ndim ||
+    if (list.ndim != field->ndim || (is_exact(field) && list.inexact != NULL) ||
         memcmp(list.shape + 1, field->shape + 1, (list.ndim - 1) * sizeof *list.shape) != 0)
         return false;
     if (!lx__multiply_fits(list.shape[0], field->size, &bytes) || bytes > LX_MAX_VALUE)

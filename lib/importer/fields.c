@@ -252,13 +252,11 @@ static void observe_number(lx__import_seen *seen, const lx__import_value *value)
     if (value->size == 0)
         return;
     if (word && lx__number_is_word(text, value->size))
-        seen->fractions = true;
+        seen->numbers.fractions = true;
     else if (lx__number_span(text, text + value->size, &whole) != value->size)
         seen->words = word;
-    else if (!whole)
-        seen->fractions = true;
-    else if (!lx__number_is_int64(text, value->size))
-        seen->large = true;
+    else
+        (void)lx__numbers_add(&seen->numbers, text, value->size, whole, value->decimal);
 }
 
 static void observe_shape(lx__import_seen *seen, lx_dtype dtype, const uint64_t *shape, size_t ndim)
@@ -286,7 +284,9 @@ static void observe_json(lx__import_seen *seen, const lx__import_value *value)
         seen->varies = true; /* it may have any number of dimensions */
     else
         observe_shape(seen, LX_INT64, list.shape, list.ndim);
-    seen->fractions = seen->fractions || !list.int64;
+    seen->numbers.fractions = seen->numbers.fractions || list.numbers.fractions;
+    seen->numbers.large = seen->numbers.large || list.numbers.large;
+    seen->numbers.inexact = seen->numbers.inexact || list.numbers.inexact;
 }
 
 static void observe_array(lx__import_seen *seen, const lx__import_value *value)
@@ -340,11 +340,10 @@ lx_status lx__import_fields_observe(lx__import_fields *self, const lx__import_re
 /** The type of numbers; @p otherwise if no dtype can store them. */
 static void derive_numbers(lx__import_field *field, lx__import_type otherwise)
 {
-    const lx__import_seen *seen = &field->seen;
-    bool words = seen->words || (seen->large && !seen->fractions);
+    lx_dtype dtype;
     field->type = otherwise;
-    if (!words)
-        set_array(field, seen->fractions ? LX_FLOAT64 : LX_INT64, NULL, 0);
+    if (!field->seen.words && lx__numbers_choose(&field->seen.numbers, &dtype))
+        set_array(field, dtype, NULL, 0);
 }
 
 /** The type of arrays; @p otherwise if they have no common one. */
@@ -369,6 +368,7 @@ static void derive(lx__import_field *field)
     const lx__import_seen *seen = &field->seen;
     const unsigned json = 1u << LX__IMPORT_NUMBER | 1u << LX__IMPORT_BOOL | 1u << LX__IMPORT_JSON |
                           1u << LX__IMPORT_TEXT;
+    lx_dtype dtype;
     switch (seen->kinds & ~(1u << LX__IMPORT_MISSING)) {
     case 1u << LX__IMPORT_NUMBER:
         derive_numbers(field, LX__IMPORT_AS_JSON);
@@ -386,7 +386,9 @@ static void derive(lx__import_field *field)
         set_array(field, LX_BOOL, NULL, 0);
         break;
     case 1u << LX__IMPORT_JSON:
-        derive_array(field, seen->fractions ? LX_FLOAT64 : LX_INT64, LX__IMPORT_AS_JSON);
+        field->type = LX__IMPORT_AS_JSON;
+        if (lx__numbers_choose(&seen->numbers, &dtype))
+            derive_array(field, dtype, LX__IMPORT_AS_JSON);
         break;
     case 1u << LX__IMPORT_ARRAY:
         derive_array(field, seen->dtype, LX__IMPORT_AS_BYTES);
@@ -493,7 +495,8 @@ static lx_status match(lx__import_field *field, const lx_field *theirs, lx_error
                 field->type = (lx__import_type)i;
         return LX_OK;
     }
-    if (!fits(field, theirs))
+    bool rounds = theirs->dtype == LX_FLOAT64 && field->seen.numbers.inexact;
+    if (!rounds && !fits(field, theirs)) /* a number that would be rounded is refused by name */
         return fail_match(theirs->name,
                           "the values of the inputs do not have the shape of the "
                           "field in the dataset",

@@ -15,6 +15,7 @@
 #include <loaderx/schema.h>
 
 #include "importer/format.h"
+#include "importer/number.h"
 
 /** How a field stores values. */
 typedef enum lx__import_type {
@@ -30,8 +31,7 @@ typedef enum lx__import_type {
 /** What the first records contain for a field. */
 typedef struct lx__import_seen {
     unsigned kinds; /**< Bit k: a value of lx__import_kind k. */
-    bool fractions; /**< A number is not whole. */
-    bool large;     /**< A whole number does not fit in an int64. */
+    lx__numbers numbers;
     bool words;     /**< A word that is not empty is not a number. */
     bool irregular; /**< The arrays differ in more than the first extent. */
     bool varies;    /**< The first extents of the arrays differ, or may differ. */
@@ -49,6 +49,7 @@ typedef struct lx__import_field {
     size_t source_size;
     char name[LX_MAX_FIELD_NAME + 1]; /**< @ref source with "_" for bytes that no name may have. */
     lx__import_type type;
+    bool given;     /**< The caller set the type: numbers may be rounded to it. */
     lx_dtype dtype; /**< Of a dense or ragged field, as are the next three. */
     size_t ndim;
     uint64_t shape[LX_MAX_NDIM]; /**< The first extent is #LX_NONE in a ragged field. */

@@ -52,6 +52,7 @@ typedef struct lx__import_value {
     bool varies;    /**< Of an array: other records may have other shapes, whatever the first ones
                         have. */
     bool list;      /**< Of an array: a list, so that a single element may be a scalar. */
+    bool decimal;   /**< Of a word: a decimal number, all of whose digits count. */
     bool is_shape;  /**< The shape of an array, for fields that do not store it with the array. */
 } lx__import_value;
 

@@ -171,6 +171,16 @@ static lx_status apply_types(run *self, lx_error *error)
     return status;
 }
 
+/** Notes which fields have types that the caller set; a resumed import knows only the types. */
+static void note_given(run *self)
+{
+    for (size_t i = 0; i < self->importer->fields.count; i++) {
+        size_t at = find_given(self, &self->importer->fields.list[i]);
+        if (at != self->fields.count)
+            self->fields.list[at].given = true;
+    }
+}
+
 static lx_status derive_fields(run *self, lx_error *error)
 {
     lx_status status = sample(self, error);
@@ -472,6 +482,7 @@ static lx_status import_all(run *self, lx_error *error)
     self->skip = length - last.length;
     self->importer->result.resumed = length - self->state.first;
     self->importer->result.bad = last.bad; /* those of the next input are found again */
+    note_given(self);
     lx_status status = lx__import_columns_init(&self->columns, &self->fields, error);
     if (status == LX_OK)
         status = lx_writer_begin_transaction(self->writer, error);

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/json-scan.h"
-#include "importer/number.h"
 
 lx_status lx__json_check(const char *what, const void *data, size_t size, lx_error *error)
 {
@@ -127,7 +126,11 @@ static bool measure(lx__json_scan *self, size_t axis, lx__json_list *list, bool 
             size_t size = lx__number_span(self->at, self->end, &whole);
             if (size == 0)
                 return false;
-            list->int64 = list->int64 && whole && lx__number_is_int64(self->at, size);
+            if (!lx__numbers_add(&list->numbers, self->at, size, whole, false) &&
+                list->inexact == NULL) {
+                list->inexact = self->at;
+                list->inexact_size = size;
+            }
             self->at += size;
         }
         lx__json_scan_skip_space(self);
@@ -148,7 +151,7 @@ bool lx__json_measure(const char *text, size_t size, lx__json_list *list)
 {
     lx__json_scan self = {text, text + size, NULL};
     bool known[LX_MAX_NDIM] = {false};
-    *list = (lx__json_list){.int64 = true};
+    *list = (lx__json_list){0};
     return measure(&self, 0, list, known);
 }
 

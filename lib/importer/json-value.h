@@ -16,6 +16,8 @@
 #include <loaderx/schema.h>
 #include <loaderx/status.h>
 
+#include "importer/number.h"
+
 /** Checks that bytes of an input are one JSON value; otherwise fails with LX_ERR_CORRUPT and the
  * offset. @p what: a noun phrase for the bytes, such as "the value". */
 lx_status lx__json_check(const char *what, const void *data, size_t size, lx_error *error);
@@ -32,7 +34,9 @@ size_t lx__json_unescape(const char *text, size_t size, char *to);
 typedef struct lx__json_list {
     size_t ndim;
     uint64_t shape[LX_MAX_NDIM];
-    bool int64; /**< All numbers are whole and fit in an int64. */
+    lx__numbers numbers;
+    const char *inexact; /**< The first number of which a float64 would lose digits; NULL: none. */
+    size_t inexact_size;
 } lx__json_list;
 
 /** Whether the list is "[]", which may stand for an empty array of any number of dimensions. */

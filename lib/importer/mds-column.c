@@ -24,7 +24,7 @@ static const struct {
     {"int32", LX__MDS_SCALAR, LX_INT32},     {"int64", LX__MDS_SCALAR, LX_INT64},
     {"float16", LX__MDS_SCALAR, LX_FLOAT16}, {"float32", LX__MDS_SCALAR, LX_FLOAT32},
     {"float64", LX__MDS_SCALAR, LX_FLOAT64}, {"str_int", LX__MDS_WORD, LX_BYTES},
-    {"str_float", LX__MDS_WORD, LX_BYTES},   {"str_decimal", LX__MDS_WORD, LX_BYTES},
+    {"str_float", LX__MDS_WORD, LX_BYTES},   {"str_decimal", LX__MDS_DECIMAL, LX_BYTES},
     {"json", LX__MDS_JSON, LX_BYTES},        {"jpeg", LX__MDS_IMAGE, LX_BYTES},
     {"png", LX__MDS_IMAGE, LX_BYTES},        {"pil", LX__MDS_BYTES, LX_BYTES},
     {"jpeg_array", LX__MDS_IMAGE, LX_BYTES}, {"jpegarray", LX__MDS_IMAGE, LX_BYTES},
@@ -208,6 +208,7 @@ static lx_status read_text(lx__mds_column *self, lx__import_value *value, lx_err
     if (lx__utf8_span(value->data, value->size) != value->size)
         return fail_column(self, LX_ERR_CORRUPT, "a text is not valid UTF-8", error);
     value->kind = self->kind == LX__MDS_STR ? LX__IMPORT_TEXT : LX__IMPORT_WORD;
+    value->decimal = self->kind == LX__MDS_DECIMAL;
     return LX_OK;
 }
 
@@ -232,6 +233,7 @@ lx_status lx__mds_column_read(lx__mds_column *self, const uint8_t *data, size_t 
     switch (self->kind) {
     case LX__MDS_STR:
     case LX__MDS_WORD:
+    case LX__MDS_DECIMAL:
         return read_text(self, values, error);
     case LX__MDS_JSON:
         return read_json(self, values, error);

@@ -15,7 +15,8 @@ typedef enum lx__mds_kind {
     LX__MDS_BYTES, /**< Any bytes, such as a pickle, which stays one. */
     LX__MDS_IMAGE, /**< An encoded image. */
     LX__MDS_STR,
-    LX__MDS_WORD, /**< A number as text. */
+    LX__MDS_WORD,    /**< A number as text. */
+    LX__MDS_DECIMAL, /**< The same, all of whose digits count. */
     LX__MDS_JSON,
     LX__MDS_SCALAR,
     LX__MDS_ARRAY

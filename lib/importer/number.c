@@ -3,6 +3,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,12 +73,6 @@ static bool store_integer(const char *text, size_t size, size_t bytes, bool is_s
     return true;
 }
 
-bool lx__number_is_int64(const char *text, size_t size)
-{
-    uint64_t value;
-    return store_integer(text, size, 8, true, &value);
-}
-
 bool lx__number_has_text(lx_dtype dtype)
 {
     return (dtype >= LX_BOOL && dtype <= LX_UINT64) || dtype == LX_FLOAT32 || dtype == LX_FLOAT64;
@@ -140,6 +135,50 @@ static bool read_double(const char *text, size_t size, double *value)
         *value = -*value;
     return true;
 }
+
+bool lx__number_is_exact(const char *text, size_t size, bool decimal)
+{
+    char digits[LX__NUMBER_TEXT];
+    size_t count = 0;
+    bool whole = true, leads = true;
+    double value;
+    if (size <= EXACT_DIGITS)
+        return true;
+    for (size_t i = 0; i < size && (text[i] | 0x20) != 'e'; i++) {
+        leads = leads && !(text[i] >= '1' && text[i] <= '9');
+        count += is_digit(text[i]) && !leads;
+    }
+    for (size_t i = *text == '-'; whole && i < size; i++)
+        whole = is_digit(text[i]);
+    if (count <= EXACT_DIGITS || !whole)
+        return count <= EXACT_DIGITS || !decimal;
+    if (size >= sizeof digits || !read_double(text, size, &value))
+        return false;
+    return snprintf(digits, sizeof digits, "%.0f", value) == (int)size &&
+           memcmp(digits, text, size) == 0; /* all digits of the double */
+}
+
+/* ---- what numbers are */
+
+bool lx__numbers_add(lx__numbers *self, const char *text, size_t size, bool whole, bool decimal)
+{
+    uint64_t value;
+    bool exact = lx__number_is_exact(text, size, decimal);
+    if (!whole)
+        self->fractions = true;
+    else if (!store_integer(text, size, sizeof value, true, &value))
+        self->large = true;
+    self->inexact = self->inexact || !exact;
+    return exact;
+}
+
+bool lx__numbers_choose(const lx__numbers *self, lx_dtype *dtype)
+{
+    *dtype = self->fractions ? LX_FLOAT64 : LX_INT64;
+    return self->fractions ? !self->inexact : !self->large;
+}
+
+/* ---- storing */
 
 static void put_float(double value, bool single, void *element)
 {

@@ -24,8 +24,24 @@ size_t lx__number_span(const char *text, const char *end, bool *whole);
  * "infinity", with or without a sign, in small or capital letters. */
 bool lx__number_is_word(const char *text, size_t size);
 
-/** Whether text is a whole number that fits in an int64. */
-bool lx__number_is_int64(const char *text, size_t size);
+/** Whether a float64 stores a number that lx__number_span() has accepted, and loses nothing. Only
+ * whole numbers must be exact: others were floating-point numbers before they were text, unless
+ * @p decimal says that more than 15 digits count. */
+bool lx__number_is_exact(const char *text, size_t size, bool decimal);
+
+/** What some numbers are, which decides the dtype that stores all of them. */
+typedef struct lx__numbers {
+    bool fractions; /**< One is not whole. */
+    bool large;     /**< A whole one does not fit in an int64. */
+    bool inexact;   /**< A float64 would lose digits of one. */
+} lx__numbers;
+
+/** Notes one more number, which lx__number_span() has accepted; returns whether it is exact. */
+bool lx__numbers_add(lx__numbers *self, const char *text, size_t size, bool whole, bool decimal);
+
+/** The dtype that stores all of them without a loss: LX_INT64 or LX_FLOAT64; false: there is
+ * none. */
+bool lx__numbers_choose(const lx__numbers *self, lx_dtype *dtype);
 
 /** Whether the numbers of this dtype can be made from text: booleans, integers, float32 and
  * float64. */

@@ -77,7 +77,9 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
         'bytes'; 'str', which must be UTF-8; 'json', which can store any value; 'image', an encoded
         image; or 'ignore', which leaves the field out. The types of other fields are derived from
         the first records, up to 1,000 within 4 MiB. A later record that does not fit is a bad
-        record. Numbers that are text are converted only to bool, integers, float32 and float64.
+        record. Numbers that are text are converted only to bool, integers, float32 and float64;
+        'float32' and 'float64' round them, but no whole number is rounded because of a derived
+        type: such a field becomes json, or str in CSV, and a later such number is a bad record.
         If no record has a field that is not ignored, the call fails, because the name may be
         misspelt: before the import if the first records are all, and otherwise when it is complete.
     compress : {'raw', 'flate', 'zstd'}, optional

@@ -121,6 +121,28 @@ START_TEST(words_for_numbers_make_a_column_of_floats)
 }
 END_TEST
 
+START_TEST(whole_numbers_are_never_rounded_in_silence)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    import_text("csv", "a,b,c\n0.5,nan,0.1\n9007199254740993,-9007199254740993,9007199254740994\n");
+    expect_schema("d", "a:str b:str c:float64");
+    expect_text("d", 1, "a", "9007199254740993");
+    char text[10000] = "a\n";
+    for (int i = 0; i < 1000; i++)
+        strcat(text, "0.25\n");
+    uint64_t offset = strlen(text);
+    strcat(text, "9007199254740993\n");
+    refuse_text("csv", text, LX_ERR_MISMATCH, 1000, offset, "9007199254740993 exactly");
+    lx_importer *importer = importer_of("csv", "input");
+    unit_ok(lx_importer_set_field(importer, "a", "float64", &error));
+    unit_ok(lx_importer_run(importer, "rounded", NULL, &error));
+    expect_float64("rounded", 1000, "a", 9007199254740992.0);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(what_is_not_csv_is_refused_with_its_place)
 {
     char *scratch = scratch_make();
@@ -231,6 +253,7 @@ END_TEST
 UNIT_MAIN("importer/format-csv", the_first_record_names_the_fields,
           delimiter_and_header_can_be_chosen, each_column_can_have_a_type,
           a_blank_line_is_a_missing_value_if_there_is_one_field,
-          words_for_numbers_make_a_column_of_floats, what_is_not_csv_is_refused_with_its_place,
-          records_after_a_bad_one_are_found, a_quote_that_is_not_closed_takes_bounded_memory,
-          too_many_columns_are_refused_at_once, many_records_are_read)
+          words_for_numbers_make_a_column_of_floats, whole_numbers_are_never_rounded_in_silence,
+          what_is_not_csv_is_refused_with_its_place, records_after_a_bad_one_are_found,
+          a_quote_that_is_not_closed_takes_bounded_memory, too_many_columns_are_refused_at_once,
+          many_records_are_read)

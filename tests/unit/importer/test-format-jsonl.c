@@ -112,6 +112,44 @@ START_TEST(integers_that_do_not_fit_stay_exact)
 }
 END_TEST
 
+/* Numbers that a float64 would round, beside one that makes the field a float64. */
+START_TEST(whole_numbers_are_never_rounded_in_silence)
+{
+    char *scratch = scratch_make();
+    static const char *const rounded[] = {"9007199254740993",     "-9007199254740993",
+                                          "9223372036854775807",  "9223372036854775809",
+                                          "36893488147419103233", "1000000000000000000000001"};
+    static const char *const others[] = {"0.5", "[0.5]", "[0.5,0.5]", "[[0.5]]"};
+    char text[40000], value[100];
+    for (size_t i = 0; i < sizeof rounded / sizeof *rounded * 4; i++) {
+        const char *number = rounded[i / 4], *other = others[i % 4];
+        snprintf(value, sizeof value, i % 4 == 0 ? "%s" : i % 4 == 3 ? "[[%s]]" : "[%s]", number);
+        if (i % 4 == 2)
+            snprintf(value, sizeof value, "[1, %s, 2]", number);
+        snprintf(text, sizeof text, "{\"a\": %s}\n{\"a\": %s}\n", other, value);
+        import_text("jsonl", text);
+        expect_schema("d", "a:json");
+        expect_text("d", 1, "a", value);
+        lx_dataset_remove("d", NULL);
+        /* After the first records. */
+        size_t at = 0;
+        for (int j = 0; j < 1000; j++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "{\"a\": %s}\n", other);
+        if (i % 4 == 2) /* ragged */
+            memcpy(text, "{\"a\": [   0.5 ]}", 16);
+        snprintf(text + at, sizeof text - at, "{\"a\": %s}\n", value);
+        refuse_text("jsonl", text, LX_ERR_MISMATCH, 1000, at, number);
+        refuse_text("jsonl", text, LX_ERR_MISMATCH, 1000, at, "--field a=float64");
+    }
+    /* Exact ones are stored. */
+    import_text("jsonl", "{\"a\": 0.1, \"b\": [0.5, 9007199254740994]}\n"
+                         "{\"a\": 18446744073709551616, \"b\": [3, 4]}\n");
+    expect_schema("d", "a:float64 b:float64[2]");
+    expect_float64("d", 1, "a", 18446744073709551616.0);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_byte_order_mark_is_passed_over)
 {
     char *scratch = scratch_make();
@@ -233,6 +271,7 @@ END_TEST
 
 UNIT_MAIN("importer/format-jsonl", each_key_is_a_field, lists_of_numbers_are_arrays_and_others_json,
           lists_of_varying_lengths_are_ragged, integers_that_do_not_fit_stay_exact,
+          whole_numbers_are_never_rounded_in_silence,
           types_without_a_conversion_are_refused_at_once, the_caller_sets_types,
           a_byte_order_mark_is_passed_over, what_is_not_json_is_refused_with_its_place,
           deep_nesting_is_refused, later_records_must_fit_the_types)

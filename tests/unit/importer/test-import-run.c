@@ -126,6 +126,55 @@ START_TEST(the_fields_of_a_dataset_decide_the_types_of_what_is_appended)
 }
 END_TEST
 
+/* Who resumes or appends has not asked for rounding, unless he sets the type. */
+START_TEST(numbers_are_rounded_only_to_a_type_that_was_set)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const char *const wide[] = {"{\"a\": 9007199254740993}\n",
+                                       "{\"a\": 0.5}\n{\"a\": 9007199254740993}\n"};
+    lx_importer *importer = importer_of("jsonl", "input");
+    put_text("input", "{\"a\": 0.5}\n");
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    unit_ok(lx_importer_set_append(importer, true, &error));
+    for (size_t i = 0; i < 2; i++) {
+        put_text("input", wide[i]);
+        ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_MISMATCH);
+        ck_assert_ptr_nonnull(strstr(error.message, "9007199254740993"));
+        ck_assert_uint_eq(error.record, i);
+        lx_error_clear(&error);
+        unlink("d.import");
+    }
+    unit_ok(lx_importer_set_field(importer, "a", "float64", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_free(importer);
+    for (size_t set = 0; set < 2; set++) { /* a bad record interrupts the import, and is mended */
+        lx_dataset_remove("d", NULL);
+        FILE *file = fopen("input", "w");
+        for (int i = 0; i < 2000; i++)
+            fputs("{\"a\": 0.5}\n", file);
+        fputs("{\"a\": 0.?}\n", file);
+        fclose(file);
+        importer = importer_of("jsonl", "input");
+        if (set != 0)
+            unit_ok(lx_importer_set_field(importer, "a", "float64", &error));
+        unit_fails(lx_importer_run(importer, "d", NULL, &error), LX_ERR_CORRUPT);
+        file = fopen("input", "a");
+        fseek(file, 0, SEEK_END);
+        ck_assert_int_eq(truncate("input", ftell(file) - 11), 0);
+        fputs(*wide, file);
+        fclose(file);
+        unit_ok(lx_importer_set_resume(importer, true, &error));
+        ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error),
+                         set != 0 ? LX_OK : LX_ERR_MISMATCH);
+        lx_error_clear(&error);
+        unlink("d.import");
+        lx_importer_free(importer);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_failed_import_continues_when_the_input_is_mended)
 {
     char *scratch = scratch_make();
@@ -565,8 +614,9 @@ START_TEST(the_dataset_does_not_depend_on_the_number_of_threads)
 }
 END_TEST
 
-UNIT_MAIN("importer/import-run", another_import_into_the_same_path_changes_nothing,
-          inputs_follow_one_another, records_are_appended_to_a_dataset,
+UNIT_MAIN("importer/import-run", numbers_are_rounded_only_to_a_type_that_was_set,
+          another_import_into_the_same_path_changes_nothing, inputs_follow_one_another,
+          records_are_appended_to_a_dataset,
           the_fields_of_a_dataset_decide_the_types_of_what_is_appended,
           a_failed_import_continues_when_the_input_is_mended, only_the_same_import_continues,
           only_the_same_limit_of_a_record_continues, bad_records_are_skipped_and_listed,

@@ -32,11 +32,15 @@ START_TEST(lists_of_numbers_are_measured)
     int64_t numbers[6];
     static const char text[] = "[[1,-2 ],[ 3,4], [5,6] ]";
     ck_assert(lx__json_measure(text, strlen(text), &list));
-    ck_assert(list.ndim == 2 && list.shape[0] == 3 && list.shape[1] == 2 && list.int64);
+    ck_assert(list.ndim == 2 && list.shape[0] == 3 && list.shape[1] == 2 &&
+              !list.numbers.fractions && !list.numbers.large);
     ck_assert(lx__json_store(text, strlen(text), LX_INT64, numbers));
     for (int64_t i = 0; i < 6; i++)
         ck_assert_int_eq(numbers[i], i == 1 ? -2 : i + 1);
-    ck_assert(lx__json_measure("[1.5]", 5, &list) && !list.int64);
+    ck_assert(lx__json_measure("[1.5]", 5, &list) && list.numbers.fractions);
+    static const char wide[] = "[0.5, -9007199254740993, 9007199254740995]";
+    ck_assert(lx__json_measure(wide, strlen(wide), &list) && list.inexact == wide + 6);
+    ck_assert_uint_eq(list.inexact_size, 17);
     ck_assert(lx__json_measure("[[],[]]", 7, &list) && list.shape[1] == 0);
     static const char *const irregular[] = {
         "[[1],[2,3]]", "[1,[2]]",  "[[1],2]",  "[\"a\"]", "[1,null]",         "[{}]",

@@ -142,6 +142,45 @@ START_TEST(words_are_numbers_that_have_no_digits)
 }
 END_TEST
 
-UNIT_MAIN("importer/number", spans_follow_the_grammar_of_json,
+START_TEST(what_a_float64_would_round_is_known)
+{
+    static const struct {
+        const char *text;
+        bool exact, decimal; /* decimal: exact although all digits count */
+    } cases[] = {
+        {"0.1", true, true},
+        {"-0", true, true},
+        {"9007199254740991", true, true},
+        {"9007199254740992", true, true},
+        {"-9007199254740993", false, false},
+        {"9007199254740994", true, true},
+        {"9223372036854775807", false, false},
+        {"9223372036854775808", true, true},
+        {"9223372036854775809", false, false},
+        {"18446744073709551616", true, true},
+        {"100000000000000000000000", false, false},
+        {"1e23", true, true},
+        {"0.30000000000000004", true, false},
+        {"0.000000000000000000001", true, true},
+        {"-123456789012.345", true, true},
+        {"-123456789012.3456", true, false},
+        {"9007199254740993.0", true, false},
+        {"1234567890123456e-400", true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = cases[i].text;
+        ck_assert_msg(lx__number_is_exact(text, strlen(text), false) == cases[i].exact, "%s", text);
+        ck_assert_msg(lx__number_is_exact(text, strlen(text), true) == cases[i].decimal, "%s",
+                      text);
+    }
+    char long_text[LX__NUMBER_TEXT + 2];
+    memset(long_text, '0', sizeof long_text);
+    *long_text = '1';
+    for (size_t size = 16; size < sizeof long_text; size++) /* 5^23 has 54 bits */
+        ck_assert_int_eq(lx__number_is_exact(long_text, size, false), size <= 23);
+}
+END_TEST
+
+UNIT_MAIN("importer/number", what_a_float64_would_round_is_known, spans_follow_the_grammar_of_json,
           words_are_numbers_that_have_no_digits, integers_are_exact_or_refused,
           floats_are_those_of_strtod, floats_that_are_too_large_are_refused)
