@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* CSV as in RFC 4180: the words of the first record name the fields, a word in quotes may contain
- * anything, and quotes in it are doubled. Lines may end with LF. A blank line is not a record, or,
+ * anything, and quotes in it are doubled. Lines may end with LF or, if the first one does, CR. A blank line is not a record, or,
  * if there is only one field, a record without a value, as polars and DuckDB write it. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +29,7 @@ typedef struct word {
 typedef struct csv_reader {
     lx__import_reader base;
     char delimiter;
+    char end;    /**< Of a line: LF, before which CR may be, or CR. */
     bool headed; /**< The first record names the fields. */
     word *words;
     size_t count, capacity;
@@ -110,7 +111,7 @@ static lx_status pass_plain(csv_reader *self, size_t *at, word *found, lx_error 
     for (;;) {
         while (*at < input->size) {
             char byte = (char)input->data[*at];
-            if (byte == delimiter || byte == '\n')
+            if (byte == delimiter || byte == self->end)
                 break;
             if (byte == '"')
                 return lx_fail(error, LX_ERR_CORRUPT, "a quote is inside a word without quotes");
@@ -136,14 +137,14 @@ static lx_status pass_end(csv_reader *self, size_t *at, bool *more, lx_error *er
     const lx__input *input = self->base.source.input;
     bool there;
     lx_status status = need(self, *at, &there, error);
-    if (status == LX_OK && there && input->data[*at] == '\r') {
+    if (status == LX_OK && there && self->end == '\n' && input->data[*at] == '\r') {
         ++*at;
         status = need(self, *at, &there, error);
     }
     *more = status == LX_OK && there && input->data[*at] == (uint8_t)self->delimiter;
     if (status != LX_OK || !there)
         return status;
-    if (!*more && input->data[*at] != '\n')
+    if (!*more && input->data[*at] != (uint8_t)self->end)
         return lx_fail(error, LX_ERR_CORRUPT, "text follows the closing quote of a value");
     ++*at;
     return LX_OK;
@@ -191,13 +192,14 @@ static lx_status split(csv_reader *self, lx_error *error)
 static void skip_line(csv_reader *self)
 {
     lx__input *input = self->base.source.input;
-    const char *line;
-    size_t size, used = self->used < input->size ? self->used : input->size;
-    bool ended = used != 0 && input->data[used - 1] == '\n';
+    size_t used = self->used < input->size ? self->used : input->size;
+    bool ended = used != 0 && input->data[used - 1] == (uint8_t)self->end;
     lx__input_take(input, used);
-    if (!ended)
-        (void)lx__input_line(input, 0, &line, &size,
-                             NULL); /* any line but an empty one is too long */
+    while (!ended && lx__input_fill(input, 1, NULL) == LX_OK && input->size != 0) {
+        const uint8_t *end = memchr(input->data, self->end, input->size);
+        ended = end != NULL;
+        lx__input_take(input, ended ? (size_t)(end - input->data) + 1 : input->size);
+    }
     self->used = 0;
 }
 
@@ -233,6 +235,28 @@ static lx_status read_words(csv_reader *self, lx_error *error)
 }
 
 /* ---- the header */
+
+/** Finds out how lines end: as the first one, outside quotes. */
+static lx_status find_end(csv_reader *self, lx_error *error)
+{
+    const lx__input *input = self->base.source.input;
+    bool quoted = false, there;
+    self->end = '\n';
+    for (size_t at = 0;; at++) {
+        lx_status status = need(self, at, &there, error);
+        if (status != LX_OK || !there)
+            return status;
+        quoted = quoted != (input->data[at] == '"');
+        if (quoted || (input->data[at] != '\n' && input->data[at] != '\r'))
+            continue;
+        if (input->data[at] == '\n')
+            return LX_OK;
+        status = need(self, at + 1, &there, error);
+        if (status == LX_OK && there && input->data[at + 1] != '\n')
+            self->end = '\r';
+        return status;
+    }
+}
 
 /** Makes a value for each word of the first record, with its name. */
 static lx_status name_fields(csv_reader *self, lx_error *error)
@@ -291,7 +315,9 @@ static lx_status open_csv(lx__import_reader *reader, lx_error *error)
         status = lx__input_pass_mark(input, error);
     if (status != LX_OK || input->size == 0)
         return status;
-    status = split(self, error);
+    status = find_end(self, error);
+    if (status == LX_OK)
+        status = split(self, error);
     if (status == LX_OK)
         status = name_fields(self, error);
     if (status == LX_OK && !self->headed)
@@ -315,9 +341,9 @@ static lx_status read_record(csv_reader *self, lx_error *error)
 }
 
 /** Size of the end of a line with which the input begins; 0 if it begins with something else. */
-static size_t blank_size(const lx__input *input)
+static size_t blank_size(const csv_reader *self, const lx__input *input)
 {
-    if (*input->data == '\n')
+    if (*input->data == (uint8_t)self->end)
         return 1;
     if (*input->data == '\r' && (input->size == 1 || input->data[1] == '\n'))
         return input->size < 2 ? 1 : 2;
@@ -336,7 +362,7 @@ static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_e
         lx_status status = lx__input_fill(input, 2, error);
         if (status != LX_OK || input->size == 0)
             return status != LX_OK ? status : LX_END;
-        self->used = blank = blank_size(input);
+        self->used = blank = blank_size(self, input);
     } while (blank != 0 && self->fields != 1);
     record->values = self->values;
     record->count = self->fields;

@@ -143,6 +143,38 @@ START_TEST(whole_numbers_are_never_rounded_in_silence)
 }
 END_TEST
 
+/* As spreadsheets of the classic Mac OS, and some programs until today, write them. */
+START_TEST(lines_may_end_with_cr)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_import_result result;
+    import_text("csv", "\"a\rb\",c\r1,x\r\r\"2\",\"y\rz\n\"\r3,last");
+    expect_schema("d", "a_b:int64 c:str");
+    expect_length("d", 3);
+    expect_int64("d", 1, "a_b", 2);
+    expect_text("d", 1, "c", "y\rz\n");
+    expect_text("d", 2, "c", "last");
+    lx_dataset_remove("d", NULL);
+    import_text("csv", "a\r1\r\r3\r"); /* one column: a missing value */
+    expect_length("d", 3);
+    expect_bytes("d", 1, "a", NULL, 0);
+    lx_dataset_remove("d", NULL);
+    import_text("csv", "a,b\nx\ry,1\n"); /* LF ends the lines: CR is text */
+    expect_text("d", 0, "a", "x\ry");
+    lx_dataset_remove("d", NULL);
+    put_text("input", "a,b\r1,x\r2,x\"y\"\r3\r4,\"x\"y,\n\r5,x\r");
+    lx_importer *importer = importer_of("csv", "input");
+    unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    lx_importer_get_result(importer, &result);
+    ck_assert_uint_eq(result.bad, 3);
+    expect_int64("d", 1, "a", 5);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(what_is_not_csv_is_refused_with_its_place)
 {
     char *scratch = scratch_make();
@@ -253,7 +285,7 @@ END_TEST
 UNIT_MAIN("importer/format-csv", the_first_record_names_the_fields,
           delimiter_and_header_can_be_chosen, each_column_can_have_a_type,
           a_blank_line_is_a_missing_value_if_there_is_one_field,
-          words_for_numbers_make_a_column_of_floats, whole_numbers_are_never_rounded_in_silence,
-          what_is_not_csv_is_refused_with_its_place, records_after_a_bad_one_are_found,
-          a_quote_that_is_not_closed_takes_bounded_memory, too_many_columns_are_refused_at_once,
-          many_records_are_read)
+          words_for_numbers_make_a_column_of_floats, lines_may_end_with_cr,
+          whole_numbers_are_never_rounded_in_silence, what_is_not_csv_is_refused_with_its_place,
+          records_after_a_bad_one_are_found, a_quote_that_is_not_closed_takes_bounded_memory,
+          too_many_columns_are_refused_at_once, many_records_are_read)
