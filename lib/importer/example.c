@@ -16,7 +16,7 @@
 
 /** A tag: the number of a field and how it is encoded. All tags of an example are one byte. */
 #define TAG(field, wire) ((uint8_t)((field) << 3 | (wire)))
-enum { WIRE_VARINT = 0, WIRE_PART = 2, WIRE_FIXED32 = 5 };
+enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_PART = 2, WIRE_FIXED32 = 5 };
 
 /** The lists of a feature, which are numbered like their fields. */
 enum { NO_LIST, BYTES_LIST, FLOAT_LIST, INT64_LIST };
@@ -66,6 +66,37 @@ static bool read_tagged(part *self, uint8_t tag, part *inner)
     part rest = *self;
     if (rest.at == rest.end || *rest.at++ != tag || !read_part(&rest, inner))
         return false;
+    *self = rest;
+    return true;
+}
+
+/** Passes a field that a newer definition of the message has; false if its number is at most
+ * @p known, or it is damaged. */
+static bool skip_unknown(part *self, unsigned known)
+{
+    part rest = *self, inner;
+    uint64_t tag, number;
+    if (!read_varint(&rest, &tag) || tag >> 3 <= known || tag >> 3 >= (uint64_t)1 << 29)
+        return false;
+    size_t left = (size_t)(rest.end - rest.at), size = (tag & 7) == WIRE_FIXED64 ? 8 : 4;
+    switch (tag & 7) {
+    case WIRE_VARINT:
+        if (!read_varint(&rest, &number))
+            return false;
+        break;
+    case WIRE_PART:
+        if (!read_part(&rest, &inner))
+            return false;
+        break;
+    case WIRE_FIXED64:
+    case WIRE_FIXED32:
+        if (left < size)
+            return false;
+        rest.at += size;
+        break;
+    default:
+        return false;
+    }
     *self = rest;
     return true;
 }
@@ -147,6 +178,8 @@ static lx_status read_json(lx__example *self, part list, lx__import_value *value
     size_t begin = self->copied;
     part item;
     for (const char *before = "["; status == LX_OK && list.at < list.end; before = ",") {
+        if (skip_unknown(&list, 1))
+            continue;
         if (!read_tagged(&list, TAG(1, WIRE_PART), &item))
             return fail_list(value, error);
         size_t size = (size_t)(item.end - item.at);
@@ -174,8 +207,12 @@ static lx_status read_json(lx__example *self, part list, lx__import_value *value
 static lx_status read_bytes(part list, lx__import_value *value, lx_error *error)
 {
     part item;
+    while (skip_unknown(&list, 1)) {
+    }
     if (!read_tagged(&list, TAG(1, WIRE_PART), &item))
         return fail_list(value, error);
+    while (skip_unknown(&list, 1)) {
+    }
     if (list.at < list.end) {
         make_unusable(value, "the feature has several byte strings: name it in the option lists to "
                              "import them as a JSON array");
@@ -207,6 +244,8 @@ static lx_status copy_numbers(lx__example *self, part *list, bool integers,
                               const lx__import_value *value, lx_error *error)
 {
     part packed;
+    if (skip_unknown(list, 1))
+        return LX_OK;
     if (read_tagged(list, TAG(1, WIRE_PART), &packed)) {
         if (integers)
             return copy_integers(self, packed, value, error);
@@ -261,7 +300,12 @@ static lx_status read_feature(lx__example *self, part feature, lx__import_value 
 {
     part list = {NULL, NULL};
     int kind = NO_LIST;
+    bool unknown = false;
     while (feature.at < feature.end) {
+        if (skip_unknown(&feature, INT64_LIST)) {
+            unknown = true;
+            continue;
+        }
         uint8_t tag = *feature.at++;
         bool known = tag == TAG(BYTES_LIST, WIRE_PART) || tag == TAG(FLOAT_LIST, WIRE_PART) ||
                      tag == TAG(INT64_LIST, WIRE_PART);
@@ -269,6 +313,8 @@ static lx_status read_feature(lx__example *self, part feature, lx__import_value 
             return fail_list(value, error);
         kind = tag >> 3;
     }
+    if (unknown && kind == NO_LIST) /* it may be a list of a new kind */
+        return fail_list(value, error);
     if (kind == BYTES_LIST && contains(self->lists, value->name, value->name_size))
         return read_json(self, list, value, place, error);
     if (kind == NO_LIST || list.at == list.end)
@@ -299,6 +345,8 @@ static lx_status read_entry(lx__example *self, part entry, lx_error *error)
 {
     part name = {NULL, NULL}, feature = {NULL, NULL}, *inner;
     while (entry.at < entry.end) {
+        if (skip_unknown(&entry, 2))
+            continue;
         uint8_t tag = *entry.at++;
         inner = tag == TAG(1, WIRE_PART) ? &name : &feature;
         if ((tag != TAG(1, WIRE_PART) && tag != TAG(2, WIRE_PART)) || inner->at != NULL ||
@@ -320,21 +368,29 @@ static lx_status read_entry(lx__example *self, part entry, lx_error *error)
 static lx_status read_features(lx__example *self, part features, lx_error *error)
 {
     lx_status status = LX_OK;
+    bool known = features.at == features.end;
     while (status == LX_OK && features.at < features.end) {
         part entry;
+        if (skip_unknown(&features, 1))
+            continue;
+        known = true; /* unknown fields alone may be any bytes */
         if (!read_tagged(&features, TAG(1, WIRE_PART), &entry))
             return fail_message(error);
         status = read_entry(self, entry, error);
     }
-    return status;
+    return known ? status : fail_message(error);
 }
 
 lx_status lx__example_read(lx__example *self, const uint8_t *data, size_t size, lx_error *error)
 {
     lx_status status = LX_OK;
     part message = {data, data + size}, features;
+    bool known = size == 0;
     self->count = self->copied = 0;
     while (status == LX_OK && message.at < message.end) {
+        if (skip_unknown(&message, 2))
+            continue;
+        known = true;
         if (read_tagged(&message, TAG(1, WIRE_PART), &features))
             status = read_features(self, features, error);
         else if (*message.at == TAG(2, WIRE_PART))
@@ -344,6 +400,8 @@ lx_status lx__example_read(lx__example *self, const uint8_t *data, size_t size, 
         else
             return fail_message(error);
     }
+    if (!known)
+        return fail_message(error);
     for (size_t i = 0; i < self->count; i++) {
         self->values[i].shape = &self->places[i].extent;
         if (self->places[i].copied && self->values[i].size != 0)

@@ -138,6 +138,55 @@ START_TEST(features_are_fields)
 }
 END_TEST
 
+/* Messages of newer definitions: a field of each wire type, at each level. */
+START_TEST(unknown_fields_are_passed_over)
+{
+    char *scratch = scratch_make();
+    static const struct {
+        const char *data;
+        size_t size;
+    } unknown[] = {{"\x78\x96\x01", 3},
+                   {"\x79"
+                    "12345678",
+                    9},
+                   {"\x7a\x02zz", 4},
+                   {"\x7d"
+                    "1234",
+                    5},
+                   {"\x82\x7d\x00", 3}};
+    struct text file = {.size = 0};
+    for (size_t i = 0; i < 2 * sizeof unknown / sizeof *unknown; i++) {
+        const char *more = unknown[i / 2].data;
+        size_t size = unknown[i / 2].size;
+        struct text list = {.size = 0}, feature = {.size = 0}, entry = {.size = 0};
+        struct text features = {.size = 0}, example = {.size = 0};
+        bool bytes = i % 2 != 0;
+        add(&list, more, size);
+        add(&list, bytes ? "\x0a\x02hi" : "\x0a\x01\x07", bytes ? 4 : 3);
+        add(&list, more, size);
+        add(&feature, more, size);
+        add_part(&feature, bytes ? 0x0a : 0x1a, list.data, list.size);
+        add(&feature, more, size);
+        add(&entry, more, size);
+        add_part(&entry, 0x0a, bytes ? "b" : "n", 1);
+        add_part(&entry, 0x12, feature.data, feature.size);
+        add(&features, more, size);
+        add_part(&features, 0x0a, entry.data, entry.size);
+        add(&example, more, size);
+        add_part(&example, 0x0a, features.data, features.size);
+        add(&example, more, size);
+        add_record(&file, example.data, example.size);
+    }
+    import_with(&file, NULL, NULL);
+    expect_schema("d", "n:int64 b:bytes");
+    for (uint64_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        expect_int64("d", 2 * i, "n", 7);
+        expect_text("d", 2 * i + 1, "b", "hi");
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(payloads_are_imported_as_they_are)
 {
     char *scratch = scratch_make();
@@ -296,6 +345,10 @@ START_TEST(messages_that_are_not_examples_are_refused)
         {"\x0a\x02\x0a\x00", 4, LX_ERR_CORRUPT, "no name"},
         {"\x0a\x04\x0a\x02\x0a\x00", 6, LX_ERR_CORRUPT, "no name"},
         {"\x0a\x08\x0a\x06\x0a\x01z\x0a\x01z", 10, LX_ERR_CORRUPT, "not a tf.Example"},
+        /* unknown fields alone, a group, a number that is too short */
+        {"\x78\x01\x7a\x01z", 5, LX_ERR_CORRUPT, "not a tf.Example"},
+        {"\x0a\x00\x7b\x7c", 4, LX_ERR_CORRUPT, "not a tf.Example"},
+        {"\x0a\x00\x7d\x01", 4, LX_ERR_CORRUPT, "not a tf.Example"},
         /* lists: of an unknown kind, two of them, cut */
         {"\x0a\x09\x0a\x07\x0a\x01z\x12\x02\x22\x00", 11, LX_ERR_CORRUPT, "'z'"},
         {"\x0a\x0b\x0a\x09\x0a\x01z\x12\x04\x1a\x00\x1a\x00", 13, LX_ERR_CORRUPT, "'z'"},
@@ -358,7 +411,8 @@ START_TEST(numbers_that_grow_beyond_the_limit_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("importer/format-tfrecord", a_file_of_the_tfrecord_package_is_read, features_are_fields,
+UNIT_MAIN("importer/format-tfrecord", unknown_fields_are_passed_over,
+          a_file_of_the_tfrecord_package_is_read, features_are_fields,
           payloads_are_imported_as_they_are, lists_of_texts_become_json,
           features_that_no_field_can_store_can_be_ignored, damage_is_refused_with_its_place,
           records_after_a_damaged_one_are_found, lengths_that_overflow_are_refused,
