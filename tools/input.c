@@ -126,6 +126,10 @@ static lx_status begin_gzip(input *in, lx_error *error)
 static lx_status next_member(input *in, bool *there, lx_error *error)
 {
     lx_status status = fill_buffer(in, 2, error);
+    while (status == LX_OK && in->filled != in->at && in->buffer[in->at] == 0) {
+        in->at++; /* padding, as of tapes */
+        status = fill_buffer(in, 2, error);
+    }
     *there = status == LX_OK && in->filled != in->at;
     if (status != LX_OK || !*there)
         return status;

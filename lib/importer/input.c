@@ -109,6 +109,13 @@ static lx_status fill_stored(lx__input *self, lx_error *error)
 static lx_status next_member(lx__input *self, bool *there, lx_error *error)
 {
     z_stream *stream = &self->gzip->stream;
+    while (stream->avail_in != 0 && *stream->next_in == 0) { /* padding, as of tapes */
+        stream->next_in++;
+        stream->avail_in--;
+        lx_status status = fill_stored(self, error);
+        if (status != LX_OK)
+            return status;
+    }
     *there = stream->avail_in != 0;
     if (!*there)
         return LX_OK;

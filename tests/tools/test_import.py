@@ -148,8 +148,8 @@ def test_accepts_an_empty_directory(loaderx, folder):
 def test_gzip_of_several_members(loaderx, folder):
     array = values('uint8', (100, 7))
     data = idx_bytes(array)
-    (folder / 'x').write_bytes(gzip.compress(data[:50]) + gzip.compress(b'')
-                               + gzip.compress(data[50:]))
+    (folder / 'x').write_bytes(gzip.compress(data[:50]) + gzip.compress(b'') + bytes(200_000)
+                               + gzip.compress(data[50:]) + b'\0')    # zeros are padding
     loaderx.text('import', 'd', '--idx', 'x=x')
     assert np.array_equal(read_back(loaderx, folder), array)
 

@@ -175,6 +175,40 @@ START_TEST(truncated_and_damaged_gzip_is_refused)
 }
 END_TEST
 
+/* Tapes and block devices pad files with zeros. */
+START_TEST(zeros_after_a_gzip_member_are_padding)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static uint8_t data[2000000];
+    put_many("file", 30, true);
+    int fd = open("file", O_RDONLY);
+    size_t size = (size_t)read(fd, data, 100000);
+    close(fd);
+    static const size_t paddings[] = {1, 2, 511, 600000};
+    for (size_t i = 0; i < 4 * 3; i++) { /* before the end, another member, and other data */
+        lx__input input;
+        uint64_t skipped, whole;
+        size_t end = size + paddings[i / 3];
+        memset(data + size, 0, sizeof data - size);
+        memcpy(data + end, data, size);
+        data[end] = i % 3 == 2 ? 'x' : data[end];
+        put_bytes("padded", data, i % 3 == 0 ? end : end + size);
+        unit_ok(lx__input_open(&input, "file", 0, keep_waiting, NULL, &error));
+        unit_ok(lx__input_skip(&input, UINT64_MAX, &whole, &error));
+        lx__input_close(&input);
+        unit_ok(lx__input_open(&input, "padded", 0, keep_waiting, NULL, &error));
+        lx_status status = lx__input_skip(&input, UINT64_MAX, &skipped, &error);
+        ck_assert_int_eq(status, i % 3 == 2 ? LX_ERR_CORRUPT : LX_OK);
+        ck_assert_uint_eq(skipped, i % 3 == 1 ? 2 * whole : whole);
+        ck_assert(i % 3 != 2 || error.offset == end);
+        lx_error_clear(&error);
+        lx__input_close(&input);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(waiting_for_a_pipe_can_be_ended)
 {
     lx_error error = LX_ERROR_INIT;
@@ -208,4 +242,5 @@ END_TEST
 
 UNIT_MAIN("importer/input", lines_are_found_across_blocks, an_input_that_is_kept_can_be_read_again,
           what_is_kept_is_bounded, bytes_can_be_skipped, truncated_and_damaged_gzip_is_refused,
-          waiting_for_a_pipe_can_be_ended, what_cannot_be_read_is_refused)
+          zeros_after_a_gzip_member_are_padding, waiting_for_a_pipe_can_be_ended,
+          what_cannot_be_read_is_refused)
