@@ -2,10 +2,12 @@
 /* Tar archives of WebDataset: consecutive members whose names are equal up to the first dot of the
  * last component are a record; what follows the dot names the field. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "importer/field-name.h"
 #include "importer/format.h"
 #include "importer/image-name.h"
@@ -163,12 +165,34 @@ static bool keep_name(tar_reader *self, const char *name, part *added)
     return true;
 }
 
+/** Refuses a name that is not UTF-8: keys and fields are texts. */
+static lx_status check_name(const char *name, lx_error *error)
+{
+    char shown[400];
+    size_t size = strlen(name), valid = lx__utf8_span(name, size), at = 0;
+    if (valid == size)
+        return LX_OK;
+    for (size_t i = 0; i < size && at < sizeof shown - 5; i++) {
+        if (i == valid)
+            at += (size_t)snprintf(shown + at, sizeof shown - at, "\\x%02x", (uint8_t)name[i]);
+        else
+            shown[at++] = name[i];
+        if (i == valid)
+            valid += 1 + lx__utf8_span(name + i + 1, size - i - 1);
+    }
+    shown[at] = '\0';
+    shown[lx__utf8_span(shown, at)] = '\0'; /* the end may be half a character */
+    return lx_fail(error, LX_ERR_CORRUPT, "the name of the member '%s' is not UTF-8", shown);
+}
+
 /** Makes the content of the member available, and adds it to the record. */
 static lx_status add_part(tar_reader *self, size_t dot, lx_error *error)
 {
     lx__input *input = self->base.source.input;
     const lx__tar_member *member = &self->member;
-    lx_status status = check_member(self, error);
+    lx_status status = check_name(member->name, error);
+    if (status == LX_OK)
+        status = check_member(self, error);
     if (status == LX_OK)
         status = lx__input_fill(input, (size_t)member->next, error);
     if (status != LX_OK)
@@ -235,6 +259,8 @@ static lx_status make_values(tar_reader *self, lx__import_record *record, lx_err
     }
     record->values = self->values;
     record->count = 0;
+    record->key = self->key;
+    record->key_size = strlen(self->key);
     if (key != NULL)
         self->values[record->count++] = (lx__import_value){.name = key,
                                                            .name_size = strlen(key),
@@ -265,6 +291,12 @@ static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_e
         if (self->count == 0)
             record->offset = input->offset;
         lx_status status = lx__tar_member_read(input, self->used, &self->member, error);
+        if (status == LX_END && self->count == 0) {
+            self->refused = false;
+            status = lx__tar_pass_zeros(input, error);
+            if (status == LX_OK)
+                continue;
+        }
         if (status == LX_END)
             break;
         if (status != LX_OK) {

@@ -60,6 +60,9 @@ typedef struct lx__import_value {
 typedef struct lx__import_record {
     const lx__import_value *values;
     size_t count;
+    const char *key; /**< What the names of the members have in common, if the input may have them
+                          in several places; also the @c data of its value. NULL: it may not. */
+    size_t key_size;
     uint64_t offset; /**< Where the record begins in the input, after decompression. A format sets
                           it before it can fail. */
 } lx__import_record;

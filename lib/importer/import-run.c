@@ -13,6 +13,7 @@
 #include "importer/columns.h"
 #include "importer/cursor.h"
 #include "importer/import-state.h"
+#include "importer/split-records.h"
 
 /* Records whose values decide the types of the fields, at most. */
 #define SAMPLE_RECORDS 1000
@@ -26,6 +27,7 @@ typedef struct run {
     lx__class_labels labels; /**< If the format has classes. */
     lx__import_fields fields;
     lx__import_columns columns;
+    lx__split_records split;
     lx__cursor cursor;
     uint64_t uncommitted; /**< Bytes since the last commit. */
     uint64_t skip;        /**< Records of the input that the interrupted import had committed. */
@@ -435,12 +437,20 @@ static lx_status flush(run *self, lx_error *error)
     return status;
 }
 
-static lx_status import_record(run *self, lx_error *error)
+static lx_status import_record(run *self, size_t input, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__import_columns_add(&self->columns, &self->cursor.record, &why);
+    const lx__import_record *record = &self->cursor.record;
+    lx_status status = lx__import_columns_add(&self->columns, record, &why);
     if (status != LX_OK)
         return lx__cursor_refuse(&self->cursor, &why, error);
+    status = lx__split_records_add(&self->split, &self->fields, record, self->importer->inputs,
+                                   input, error);
+    if (status != LX_OK) { /* also if bad records are skipped: the first half is imported */
+        lx__import_columns_drop(&self->columns);
+        lx_error_locate(error, self->cursor.path, NULL, self->cursor.number - 1, record->offset);
+        return status;
+    }
     if (self->skip != 0) {
         lx__import_columns_drop(&self->columns);
         self->skip--;
@@ -455,7 +465,7 @@ static lx_status import_input(run *self, size_t input, lx_error *error)
     while (status == LX_OK) {
         status = lx__cursor_next(&self->cursor, error);
         if (status == LX_OK)
-            status = import_record(self, error);
+            status = import_record(self, input, error);
     }
     if (status == LX_END && self->skip != 0) {
         status = lx_fail(error, LX_ERR_MISMATCH,
@@ -560,6 +570,7 @@ lx_status lx_importer_run(lx_importer *importer, const char *path, const lx_writ
     lx_status status = run_import(&self, error);
     lx__cursor_free(&self.cursor);
     lx__import_columns_free(&self.columns);
+    lx__split_records_free(&self.split);
     lx__import_fields_free(&self.fields);
     lx__class_labels_free(&self.labels);
     lx__import_state_close(&self.state);

@@ -177,7 +177,7 @@ static lx_status read_extended(lx__input *input, size_t at, char type, uint64_t 
 
 /* ---- headers */
 
-/** Reads one header; LX_END for the two blocks of zeros at the end of an archive. */
+/** Reads one header; LX_END for the blocks of zeros at the end of an archive. */
 static lx_status read_header(lx__input *input, size_t at, lx_error *error)
 {
     lx_status status = need(input, at, LX__TAR_BLOCK, error);
@@ -191,6 +191,18 @@ static lx_status read_header(lx__input *input, size_t at, lx_error *error)
                    "the checksum of a header does not match: this is not a tar archive, or it is "
                    "damaged",
                    error);
+}
+
+lx_status lx__tar_pass_zeros(lx__input *input, lx_error *error)
+{
+    lx_status status = lx__input_fill(input, LX__TAR_BLOCK, error);
+    while (status == LX_OK && input->size >= LX__TAR_BLOCK && is_zero(input->data)) {
+        lx__input_take(input, LX__TAR_BLOCK);
+        status = lx__input_fill(input, LX__TAR_BLOCK, error);
+    }
+    while (input->size != 0 && input->size < LX__TAR_BLOCK && *input->data == 0)
+        lx__input_take(input, 1);
+    return status == LX_OK && input->size == 0 ? LX_END : status;
 }
 
 /** Joins prefix and name of a header. */

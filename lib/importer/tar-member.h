@@ -45,4 +45,12 @@ typedef struct lx__tar_member {
  */
 lx_status lx__tar_member_read(lx__input *input, size_t at, lx__tar_member *member, lx_error *error);
 
+/**
+ * Passes over the blocks of zeros at the end of an archive, which input->data begins with; another
+ * archive may follow, as after "cat a.tar b.tar".
+ *
+ * @retval LX_END  Nothing follows.
+ */
+lx_status lx__tar_pass_zeros(lx__input *input, lx_error *error);
+
 #endif

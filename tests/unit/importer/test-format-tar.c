@@ -268,6 +268,109 @@ START_TEST(a_label_that_is_not_a_number_is_refused_wherever_it_is)
 }
 END_TEST
 
+/** Imports two archives, which must be refused at a record and an offset of the second place; the
+ * message names the first one. */
+static void refuse_split(const struct archive *a, const struct archive *b, const char *path,
+                         uint64_t record, uint64_t offset, const char *part)
+{
+    for (int skip = 0; skip < 2; skip++) {
+        lx_error error = LX_ERROR_INIT;
+        put_bytes("a", a->bytes, a->size);
+        put_bytes("b", b->bytes, b->size);
+        lx_importer *importer = importer_of("tar", "a");
+        unit_ok(lx_importer_add_input(importer, "b", &error));
+        unit_ok(lx_importer_set_option(importer, "key", "key", &error));
+        unit_ok(lx_importer_set_bad_policy(importer, skip ? LX_BAD_SKIP : LX_BAD_STOP, &error));
+        ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_CORRUPT);
+        ck_assert_msg(strstr(error.message, part) != NULL, "%s", error.message);
+        ck_assert_str_eq(error.path, path);
+        ck_assert_msg(error.record == record && error.offset == offset, "%" PRIu64 " %" PRIu64,
+                      error.record, error.offset);
+        lx_importer_free(importer);
+        lx_dataset_remove("d", NULL);
+        unlink("d.import");
+    }
+}
+
+START_TEST(members_of_a_record_in_two_places_are_refused)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct archive a = {.size = 0}, b = {.size = 0};
+    add_text(&a, "x.cls", "1");
+    add_text(&a, "x.txt", "whole");
+    add_text(&a, "y.txt", "half");
+    add_text(&a, "z.txt", "half");
+    add_text(&a, "z.cls", "1");
+    end(&a);
+    add_text(&b, "x.txt", "a record of its own");
+    add_text(&b, "y.txt", "a record of its own");
+    add_text(&b, "y.cls", "2");
+    end(&b);
+    put_bytes("a", a.bytes, a.size);
+    put_bytes("b", b.bytes, b.size);
+    lx_importer *importer = importer_of("tar", "a");
+    unit_ok(lx_importer_add_input(importer, "b", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error)); /* keys of complete records return */
+    expect_length("d", 5);
+    lx_importer_free(importer);
+    lx_dataset_remove("d", NULL);
+    struct archive c = {.size = 0};
+    add_text(&c, "x.txt", "a record of its own");
+    add_text(&c, "y.cls", "2");
+    end(&c);
+    refuse_split(&a, &c, "b", 1, 2 * BLOCK, "'y' are at byte 2048 of a:");
+    a.size -= 2 * BLOCK;
+    add_text(&a, "y.cls", "2");
+    end(&a);
+    refuse_split(&a, &b, "a", 3, 10 * BLOCK, "'y' are at byte 2048 of a:");
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* As of cat a.tar b.tar, whose blocks of zeros are of any number. */
+START_TEST(archives_after_zeros_are_read)
+{
+    char *scratch = scratch_make();
+    for (size_t zeros = 1; zeros < 8; zeros++) {
+        struct archive archive = {.size = 0};
+        add_text(&archive, "a.txt", "one");
+        archive.size += zeros * BLOCK;
+        add_text(&archive, "b.txt", "two");
+        archive.size += zeros * BLOCK;
+        add_text(&archive, "b.txt", "not of the record before");
+        archive.size += zeros * BLOCK + zeros * 50;
+        import_archive(&archive);
+        expect_length("d", 3);
+        expect_text("d", 2, "key", "b");
+        lx_dataset_remove("d", NULL);
+        memset(archive.bytes + archive.size, 'x', 2 * BLOCK);
+        refuse_bytes("tar", archive.bytes, archive.size + BLOCK, LX_ERR_CORRUPT, 3,
+                     (6 + 3 * zeros) * BLOCK, "checksum");
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(names_that_are_not_utf8_are_refused)
+{
+    char *scratch = scratch_make();
+    refuse_member('0', "b.\xc3", "x", LX_ERR_CORRUPT, "'b.\\xc3'");
+    refuse_member('2', "b.\xe9t\xe9", "x", LX_ERR_CORRUPT, "'b.\\xe9t\\xe9'");
+    struct archive archive = {.size = 0};
+    add_text(&archive, "a.txt", "one");
+    add_text(&archive, ".\xff", "passed over");
+    end(&archive);
+    import_archive(&archive);
+    archive.size = 0;
+    add_text(&archive, "caf\xc3\xa9\xe9/\xff.txt", "x");
+    end(&archive);
+    refuse_bytes("tar", archive.bytes, archive.size, LX_ERR_CORRUPT, 0, 0,
+                 "'caf\xc3\xa9\\xe9/\\xff.txt'");
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(damaged_headers_are_refused)
 {
     char *scratch = scratch_make();
@@ -309,7 +412,9 @@ START_TEST(damaged_headers_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("importer/format-tar", members_of_one_key_are_a_record, long_names_of_all_kinds_are_read,
-          sizes_may_be_binary, a_truncated_archive_is_refused_at_every_length,
-          bad_members_are_refused, the_type_of_a_field_decides_what_its_members_must_be,
+UNIT_MAIN("importer/format-tar", members_of_a_record_in_two_places_are_refused,
+          archives_after_zeros_are_read, names_that_are_not_utf8_are_refused,
+          members_of_one_key_are_a_record, long_names_of_all_kinds_are_read, sizes_may_be_binary,
+          a_truncated_archive_is_refused_at_every_length, bad_members_are_refused,
+          the_type_of_a_field_decides_what_its_members_must_be,
           a_label_that_is_not_a_number_is_refused_wherever_it_is, damaged_headers_are_refused)
