@@ -243,13 +243,31 @@ static PyObject *describe(const struct ArrowSchema *columns, const lx_schema *sc
     return result;
 }
 
-static PyObject *arrow_fields(PyObject *module, PyObject *capsule)
+/** Replaces the types of those columns that contain only nulls and whose names are in @p given: the
+ * caller sets their fields. */
+static int replace_nulls(struct ArrowSchema *columns, struct ArrowSchema **children,
+                         struct ArrowSchema *replaced, PyObject *given)
 {
-    lxpy_state *state = lxpy_state_get(module);
+    for (int64_t i = 0; i < columns->n_children; i++) {
+        children[i] = columns->children[i];
+        if (children[i]->format == NULL || strcmp(children[i]->format, "n") != 0)
+            continue;
+        PyObject *name = PyUnicode_FromString(children[i]->name != NULL ? children[i]->name : "");
+        int found = name != NULL ? PySequence_Contains(given, name) : -1;
+        Py_XDECREF(name);
+        if (found < 0)
+            return -1;
+        replaced[i] = *children[i];
+        replaced[i].format = "b"; /* any type */
+        children[i] = found != 0 ? &replaced[i] : children[i];
+    }
+    columns->children = children;
+    return 0;
+}
+
+static PyObject *choose_fields(lxpy_state *state, const struct ArrowSchema *columns)
+{
     lx_error error = LX_ERROR_INIT;
-    const struct ArrowSchema *columns = PyCapsule_GetPointer(capsule, "arrow_schema");
-    if (columns == NULL)
-        return NULL;
     lx_schema *schema = lx_schema_new();
     PyObject *result = NULL;
     if (schema == NULL)
@@ -262,14 +280,36 @@ static PyObject *arrow_fields(PyObject *module, PyObject *capsule)
     return result;
 }
 
+static PyObject *arrow_fields(PyObject *module, PyObject *args)
+{
+    PyObject *capsule, *given, *result = NULL;
+    if (!PyArg_ParseTuple(args, "OO:arrow_fields", &capsule, &given))
+        return NULL;
+    const struct ArrowSchema *from = PyCapsule_GetPointer(capsule, "arrow_schema");
+    if (from == NULL)
+        return NULL;
+    struct ArrowSchema columns = *from; /* never released */
+    size_t count = from->n_children > 0 ? (size_t)from->n_children : 0;
+    struct ArrowSchema **children = PyMem_Calloc(count + 1, sizeof(struct ArrowSchema *));
+    struct ArrowSchema *replaced = PyMem_Calloc(count + 1, sizeof(struct ArrowSchema));
+    if (children == NULL || replaced == NULL)
+        PyErr_NoMemory();
+    else if (replace_nulls(&columns, children, replaced, given) == 0)
+        result = choose_fields(lxpy_state_get(module), &columns);
+    PyMem_Free(children);
+    PyMem_Free(replaced);
+    return result;
+}
+
 static PyMethodDef functions[] = {
     {"arrow_schema", arrow_schema, METH_O,
      "arrow_schema(stream)\n--\n\nReturn the type of the arrays of a stream, as a capsule."},
     {"arrow_array", arrow_array, METH_O,
      "arrow_array(stream)\n--\n\nReturn the next array of a stream, as a capsule."},
-    {"arrow_fields", arrow_fields, METH_O,
-     "arrow_fields(schema)\n--\n\n"
-     "Return the names of the columns of a table, and the fields for them, as tuples."},
+    {"arrow_fields", arrow_fields, METH_VARARGS,
+     "arrow_fields(schema, given)\n--\n\n"
+     "Return the names of the columns of a table, and the fields for them, as tuples. Columns of\n"
+     "nulls must be in the collection given; their fields are any."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -154,7 +154,9 @@ class _Parquet(_File):
     def __init__(self, path: str) -> None:
         super().__init__()
         import pyarrow.parquet as parquet    # type: ignore[import-untyped, unused-ignore]
-        self._file = self.enter_context(parquet.ParquetFile(path))
+        # INT96 in nanoseconds, pyarrow's default, would wrap beyond the year 2262.
+        self._file = self.enter_context(parquet.ParquetFile(path,
+                                                            coerce_int96_timestamp_unit='us'))
         self._about = self._file.metadata
         self.schema = self._file.schema_arrow
         self.rows = self._about.num_rows

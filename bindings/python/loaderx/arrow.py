@@ -45,7 +45,8 @@ def import_arrow(source: Any, path: Path, *, columns: Optional[Sequence[str]] = 
     and binary values as bytes; fixed-size lists of numbers and times as arrays, and lists that vary
     in length as ragged fields; tensors as arrays of their shape; dictionaries (categories) as their
     values. Nulls become missing values. A column of another type, such as a decimal, raises an
-    error: cast it or leave it out.
+    error: cast it or leave it out. A column of nulls alone needs a type in `fields`. Timestamps of
+    Parquet's old type INT96 are read in microseconds, as Spark writes them.
 
     A column of JSON texts becomes a str field, unless it has the Arrow type json; to read parsed
     values, pass ``fields={'name': 'json'}``.
@@ -175,7 +176,7 @@ def _schema_of(exported: Any) -> Any:
 
 def _choose_fields(schema: Any, fields: Mapping[str, Field]) -> Dict[str, Field]:
     """Return the fields for the columns of a schema, which is a capsule."""
-    columns, described = _core.arrow_fields(schema)
+    columns, described = _core.arrow_fields(schema, fields)
     chosen = Field._from_descriptions(described)
     names = dict(zip(columns, chosen))
     for column, field in fields.items():

@@ -48,6 +48,17 @@ def often(monkeypatch):
     monkeypatch.setattr(loaderx._arrow_files, '_MAX_ROWS', 30)
 
 
+def test_int96_timestamps_of_all_years(tmp_path):
+    import pyarrow.parquet
+    moments = np.array(['0001-01-01T00:00:00.000001', '2024-02-29T12:00:00.123456',
+                        '2262-04-12T00:00:00', '9999-12-31T23:59:59.999999'], 'datetime64[us]')
+    path = tmp_path / 'x.parquet'
+    pyarrow.parquet.write_table(pa.table({'x': moments}), path,
+                                use_deprecated_int96_timestamps=True)
+    lx.import_arrow(path, tmp_path / 'd')
+    assert np.array_equal(lx.open(tmp_path / 'd')['x'][:], moments)
+
+
 # ---- damaged files
 
 

@@ -401,3 +401,14 @@ def test_columns_become_the_fields_that_the_documentation_says(tmp_path):
         'text': lx.Field(str), 'time': lx.Field('int64'), 'binary': lx.Field(bytes),
         'list': lx.Field('int64', (None,)), 'j': lx.Field('json')}
     assert ds[0]['j'] == {'a': 1} and ds[0]['list'].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize('field', ['int64', 'float32[2]', 'int32[?]', 'str', 'json', 'image'])
+def test_fields_types_a_column_of_nulls(tmp_path, field):
+    table = pa.table({'x': pa.nulls(3), 'y': [1, 2, 3], 'z': pa.nulls(3)})
+    with pytest.raises(lx.LoaderxError, match="'z'.*only nulls"):
+        lx.import_arrow(table, tmp_path / 'refused', fields={'x': field})
+    lx.import_arrow(table, tmp_path / 'd', fields={'x': field, 'z': 'int8'})
+    ds = lx.open(tmp_path / 'd')
+    assert list(ds.fields) == ['x', 'y', 'z'] and ds.fields['z'] == lx.Field('int8')
+    assert ds['x'].present().tolist() == [False] * 3 and ds['y'][:].tolist() == [1, 2, 3]
