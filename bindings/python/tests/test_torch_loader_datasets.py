@@ -3,6 +3,7 @@
 
 import copy
 import itertools
+import pickle
 
 import pytest
 
@@ -348,6 +349,7 @@ def test_a_subclass_needs_no_records_of_its_own(workers):
         again = lt.DataLoader(part, batch_size=2, num_workers=workers)
         again.load_state_dict(through_json(loader.state_dict()))
         assert [batch.tolist() for batch in again] == [[2]]
+        assert pickle.loads(pickle.dumps(part))[1] == 6    # as a worker gets it, unless forked
 
 
 def test_a_subclass_that_reads_its_base_class_needs_its_records():

@@ -244,7 +244,10 @@ class Records(Concatenable):
             return self._recipe()
         attributes = {name: value for name, value in self.__dict__.items()
                       if name not in _RECREATED}
-        return _remake, (type(self), self._recipe(), attributes)
+        try:
+            return _remake, (type(self), self._recipe(), attributes)
+        except AttributeError:    # a subclass without records of its own, which called no __init__
+            return object.__new__, (type(self),), self.__dict__
 
     def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
         """Return the underlying datasets that have these records: for each dataset, which of
