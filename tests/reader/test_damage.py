@@ -12,7 +12,7 @@ import pytest
 from common import NAMES, copy, folder, golden, library, plain_text  # noqa: F401
 from compose import SYNCED, Composer, field
 from make_golden import value
-from zrbase import ZrError, present_boot
+from zrbase import Corrupt, ZrError, present_boot
 from zrecord import Dataset
 from zrlog import HEADER
 
@@ -195,8 +195,8 @@ def test_verification_finds_each_bit_of_a_payload(folder):
     assert (error.field, error.record, error.file, error.offset) == ("z", 0, "chunk/0.zr", 16)
 
 
-def test_verification_finds_a_missing_value_of_a_complete_field(folder, library):
-    """Every reader shows the value as missing; only a verification compares it with meta.json."""
+def test_a_row_of_zeros_in_a_complete_field_is_damage(folder, library):
+    """No value of the field is missing, so the row was lost."""
     new = Composer([field(0, "n", "int16", (), align=2, complete=True),
                     field(1, "m", "int16", (), align=2)])
     new.frame(0)
@@ -206,6 +206,8 @@ def test_verification_finds_a_missing_value_of_a_complete_field(folder, library)
     new.write(folder / "d")
     with Dataset(folder / "d") as dataset:
         error, = dataset.verify()
-        assert dataset.read(dataset.field("n"), 1) is None
-    assert (error.field, error.record) == ("n", 1)
-    assert library.read(folder / "d")[0] == "LX_OK"
+        with pytest.raises(Corrupt):
+            dataset.read(dataset.field("n"), 1)
+        assert dataset.read(dataset.field("m"), 1) is None
+    assert (error.field, error.record, error.offset) == ("n", 1, 16)
+    assert library.read(folder / "d")[0] == "LX_ERR_CORRUPT"

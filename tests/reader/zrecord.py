@@ -353,6 +353,9 @@ class Dataset:
             raise OutOfRange(f"record {index} of {self.state.length}", field=field.name)
         words, path, at = self._words(field, index)
         if words == NOTHING:
+            if self.is_complete(field):
+                raise Corrupt("missing, but the field is complete", field=field.name, record=index,
+                              file=path, offset=at)
             return None
         chunk = int.from_bytes(words[:4], "little")
         entry = Entry(field, index, words, path, at, self.meta.chunk_path(chunk))
@@ -441,8 +444,6 @@ class Dataset:
     def _verify_value(self, field, index):
         value = self.read(field, index)
         if value is None:
-            if self.is_complete(field):
-                raise Corrupt("missing, but the field is complete", field=field.name, record=index)
             return
         try:
             check_content(field.dtype, value)

@@ -79,7 +79,7 @@ def test_missing_value_of_a_complete_field(loaderx, folder, images):
     done = loaderx('verify', 'images')
     assert done.returncode == 1
     assert done.stdout.decode().startswith(
-        "images/label.offset, field 'label', record 9, offset 144: the value is missing, but")
+        "images/label.offset, field 'label', record 9, offset 144: the row is zero, but")
     loaderx.text('repair', 'images', '--apply')
     assert loaderx('verify', 'images').returncode == 0
 

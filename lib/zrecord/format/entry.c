@@ -62,6 +62,13 @@ lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, 
     return LX_OK;
 }
 
+lx_status lx__entry_fail_lost(lx_error *error)
+{
+    return lx_fail(error, LX_ERR_CORRUPT,
+                   "the row is zero, but no value of the field is missing: the row was lost, or "
+                   "\"complete\" in meta.json is wrong");
+}
+
 static uint32_t crc_start(const lx__entry *entry, const lx__entry_rules *rules)
 {
     uint8_t seed[40];

@@ -88,6 +88,10 @@ static inline void lx__entry_store(const lx__entry *entry, uint8_t offset_row[LX
 /** Checks an entry against all rules except those about its chunk (see lx__payload_locate()). */
 lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, lx_error *error);
 
+/** Fails with #LX_ERR_CORRUPT because an entry is that of a missing value, but no value of the field
+ * is missing. */
+lx_status lx__entry_fail_lost(lx_error *error);
+
 /** Returns the CRC of an entry and its stored bytes, without the index CRC. */
 uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, const void *stored);
 

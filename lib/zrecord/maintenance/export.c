@@ -78,7 +78,7 @@ static size_t next_block(const exporting *e, uint64_t done)
 static bool count_missing(exporting *e, uint64_t index)
 {
     lx__value value;
-    lx_status status = lx__value_load(&e->reader, e->field, index, &value, NULL);
+    lx_status status = lx__value_find(&e->reader, e->field, index, &value, NULL);
     bool missing = status == LX_OK && lx__entry_is_missing(&value.entry);
     if (missing && e->result.missing++ == 0)
         e->result.first_missing = index;

@@ -45,27 +45,10 @@ static lx_status add_finding(lx__verify_job *job, lx_status status, const lx_err
     return LX_OK;
 }
 
-/** Checks a value, and whether it may be missing: a loader reads a complete field without looking
- * for missing values. */
-static lx_status check(lx__verify_job *job, uint64_t index, size_t field, uint64_t *bytes,
-                       lx_error *error)
-{
-    static const lx__entry missing = {0};
-    const lx__snapshot *snapshot = job->checker.snapshot;
-    lx_status status = lx__checker_check(&job->checker, field, index, bytes, error);
-    if (status != LX_OK || !job->checker.missing || lx__snapshot_may_be_missing(snapshot, field))
-        return status;
-    status = lx_fail(error, LX_ERR_CORRUPT,
-                     "the value is missing, but the field is marked as complete: its row was lost, "
-                     "or \"complete\" in meta.json is wrong");
-    lx__snapshot_add_context(snapshot, field, index, &missing, error);
-    return status;
-}
-
 static lx_status check_value(lx__verify_job *job, uint64_t index, size_t field)
 {
     uint64_t bytes;
-    lx_status status = check(job, index, field, &bytes, &job->failure);
+    lx_status status = lx__checker_check(&job->checker, field, index, &bytes, &job->failure);
     job->sums.bytes += bytes;
     job->sums.values++;
     if (status == LX_OK)

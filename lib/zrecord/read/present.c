@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/read/present.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/value-rows.h"
@@ -78,7 +80,9 @@ lx_status lx__dataset_mark_present(lx_dataset *dataset, size_t field, const uint
     for (size_t i = 0; status == LX_OK && i < count; i++)
         if (indices[i] >= snapshot->length)
             status = lx__fail_index(snapshot, field, indices[i], error);
-    if (status == LX_OK && snapshot->store->access == LX_ACCESS_MMAP)
+    if (status == LX_OK && !lx__snapshot_may_be_missing(snapshot, field))
+        memset(present, 1, count); /* reading a row of zeros will report the damage */
+    else if (status == LX_OK && snapshot->store->access == LX_ACCESS_MMAP)
         mark_mapped(snapshot, field, indices, count, present);
     else if (status == LX_OK)
         status = mark_read(snapshot, field, indices, count, present, error);

@@ -280,6 +280,8 @@ lx_status lx__snapshot_locate(const lx__snapshot *snapshot, size_t field, uint64
     lx_status status = lx__payload_locate(
         entry, snapshot->columns[field].rules,
         position != LX__NO_CHUNK ? &snapshot->state.chunks[position] : NULL, &value->extent, error);
+    if (lx__entry_is_missing(entry) && !lx__snapshot_may_be_missing(snapshot, field))
+        status = lx__entry_fail_lost(error);
     if (status != LX_OK)
         lx__snapshot_add_context(snapshot, field, index, entry, error);
     if (!lx__entry_is_inline(entry))

@@ -85,7 +85,8 @@ void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t inde
                        lx__value *value);
 
 /** Checks a loaded entry against all rules and sets the extent of its value. Does not access the
- * payload. */
+ * payload. A row of zeros, such as that of a lost block, is damaged unless values of the field may
+ * be missing. */
 lx_status lx__snapshot_locate(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               lx__value *value, lx_error *error);
 

@@ -27,6 +27,24 @@ static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__
     return LX_OK;
 }
 
+/** Like get(), for a row that is to be moved: a row of zeros that is damage must not turn into a
+ * missing value. */
+static lx_status get_moving(const lx_writer *writer, size_t field, uint64_t index, lx__entry *entry,
+                            lx_error *error)
+{
+    const lx__state *state = &writer->committed.state;
+    lx_status status = get(writer, field, index, entry, error);
+    if (status != LX_OK || !lx__entry_is_missing(entry) || index >= state->rows ||
+        !lx__schema_field(writer->meta.schema, field)->complete ||
+        lx__update_map_find(&writer->applied.updates, (uint32_t)field, index) != NULL ||
+        lx__update_map_find(&writer->committed.updates, (uint32_t)field, index) != NULL)
+        return status;
+    status = lx__entry_fail_lost(error);
+    lx__state_add_context(state, &writer->directory, &writer->meta,
+                          lx__schema_field(writer->meta.schema, field), index, entry, error);
+    return status;
+}
+
 /** Stores an entry whose CRC does not include the index CRC yet. Room must have been reserved. */
 static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry)
 {
@@ -98,7 +116,7 @@ static lx_status delete (lx_writer *writer, uint64_t index, lx_error *error)
     for (size_t field = 0; status == LX_OK && index != last && field < writer->tables.field_count;
          field++) {
         lx__entry entry;
-        status = get(writer, field, last, &entry, error);
+        status = get_moving(writer, field, last, &entry, error);
         if (status != LX_OK)
             break;
         if (!lx__entry_is_missing(&entry))

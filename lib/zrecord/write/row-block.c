@@ -49,6 +49,9 @@ static void apply_updates(lx__row_block *block)
             break;
         const lx__update *live = &block->writer->committed.updates.list[update->position];
         size_t at = (size_t)(update->index - block->first);
+        lx__entry entry = lx__update_entry(live);
+        if (lx__entry_is_missing(&entry))
+            block->missing[live->field / 64] |= 1ull << live->field % 64;
         memcpy(lx__row_block_offset_row(block, live->field, at), live->rows, LX__OFFSET_ROW);
         memcpy(lx__row_block_check_row(block, live->field, at), live->rows + LX__OFFSET_ROW,
                LX__CHECK_ROW);
@@ -84,7 +87,11 @@ lx_status lx__row_block_write(const lx__row_block *block, lx__table_writer *tabl
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < tables->field_count; i++) {
         lx__table_files *files = &tables->fields[i];
-        lx__table_files_note_missing(files, lx__row_block_offset_row(block, i, 0), block->count);
+        if (!lx__schema_field(block->writer->meta.schema, i)->complete)
+            lx__table_files_note_missing(files, lx__row_block_offset_row(block, i, 0),
+                                         block->count);
+        else if ((block->missing[i / 64] >> i % 64 & 1) != 0)
+            files->missing = true; /* other rows of zeros are damage, and remain so */
         status = lx__file_write(&files->offsets, lx__row_block_offset_row(block, i, 0),
                                 block->count * LX__OFFSET_ROW, block->first * LX__OFFSET_ROW,
                                 error);

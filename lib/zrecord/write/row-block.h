@@ -20,6 +20,8 @@ typedef struct lx__row_block {
     lx__sorted_update *updates; /**< The updates that are still needed. */
     size_t update_count;
     size_t next_update; /**< The first update that is not yet applied to a row. */
+    /** A bit for each field that certainly has missing values among the updates applied so far. */
+    uint64_t missing[LX_MAX_FIELDS / 64];
 } lx__row_block;
 
 /** Prepares for reading from the first record of @p writer; all of its rows must be in the

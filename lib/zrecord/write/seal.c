@@ -79,15 +79,17 @@ static lx_status find_missing(const lx__table_files *files, uint64_t rows, bool 
 }
 
 /** Stores in the new meta.json which fields are complete. The result is exact, because the log no
- * longer matters and nothing will change. */
+ * longer matters and nothing will change. A field that was complete remains so: a row of zeros in
+ * it is damage, which must not turn into a missing value. */
 static lx_status set_complete(lx__install *next, lx_error *error)
 {
     const lx_writer *writer = next->writer;
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && !next->new_tables && i < writer->tables.field_count;
          i++) {
-        bool missing;
-        status = find_missing(&writer->tables.fields[i], next->state.length, &missing, error);
+        bool missing = false;
+        if (!lx__schema_field(writer->meta.schema, i)->complete)
+            status = find_missing(&writer->tables.fields[i], next->state.length, &missing, error);
         if (status == LX_OK)
             status = lx__meta_set_complete(&next->meta, i, !missing, error);
     }

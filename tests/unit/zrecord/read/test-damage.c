@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Damaged values: they raise, or read as missing and are counted; probing. */
 #include "zrecord/read/damage.h"
+#include "zrecord/read/present.h"
 
 #include "../../scarce.h"
 #include "../harm.h"
@@ -242,6 +243,116 @@ START_TEST(reads_values_of_an_absent_chunk_as_missing)
 }
 END_TEST
 
+/** Puts a row of zeros, as a lost block has, into both tables of a field. */
+static void lose_row(const char *field, uint64_t index)
+{
+    static const lx__entry zeros;
+    entry_put("d", field, index, &zeros);
+}
+
+/** Expects that each call reports a value whose row was lost. */
+static void expect_lost(lx_dataset *dataset, size_t field, const char *name, uint64_t index,
+                        uint64_t size)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint8_t out[64], present = 9;
+    uint64_t offsets[2], number;
+    const uint64_t sizes[2] = {0, size};
+    lx_slice slice;
+    lx_view *view;
+    lx_status status = lx_dataset_gather_bytes(dataset, field, &index, 1, sizes, out, &error);
+    ck_assert_str_eq(error.field, name);
+    ck_assert_uint_eq(error.record, index);
+    ck_assert_uint_eq(error.offset, index * LX__OFFSET_ROW);
+    expect_error(status, LX_ERR_CORRUPT, "the row is zero", ".offset");
+    unit_fails(lx_dataset_get_sizes(dataset, field, &index, 1, offsets, &present, &error),
+               LX_ERR_CORRUPT);
+    unit_fails(lx_dataset_view(dataset, field, &index, 1, &slice, &view, &error), LX_ERR_CORRUPT);
+    unit_fails(lx_dataset_read_part(dataset, field, index, 0, 1, out, &number, &error),
+               LX_ERR_CORRUPT);
+    unit_fails(lx_dataset_digest(dataset, NULL, NULL, &number, &error), LX_ERR_CORRUPT);
+    unit_ok(lx__dataset_mark_present(dataset, field, &index, 1, &present, &error));
+    ck_assert_uint_eq(present, 1); /* so that the value is read */
+}
+
+static lx_dataset *open_by(lx_access access, lx_verify_policy verify)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_dataset_options_set_access(options, access, &error));
+    unit_ok(lx_dataset_options_set_verify_policy(options, verify, &error));
+    unit_ok(lx_dataset_open("d", options, &dataset, &error));
+    lx_dataset_options_free(options);
+    return dataset;
+}
+
+START_TEST(lost_rows_of_complete_fields_are_damage)
+{
+    char *scratch = scratch_make();
+    static const lx_access accesses[] = {LX_ACCESS_MMAP, LX_ACCESS_PREAD};
+    static const lx_verify_policy ways[] = {LX_VERIFY_NEVER, LX_VERIFY_FIRST, LX_VERIFY_ALWAYS};
+    for (int sealed = 0; sealed < 2; sealed++) {
+        if (sealed)
+            records_make_sealed("d", 23);
+        else
+            records_make("d", 20, 3);
+        lose_row("label", 7); /* these fields have no missing value; "image" has */
+        lose_row("wave", 8);
+        lose_row("image", 9);
+        for (size_t i = 0; i < 6; i++) {
+            uint8_t out[12] = {1};
+            const uint64_t index = 9;
+            lx_error error = LX_ERROR_INIT;
+            lx_dataset *dataset = open_by(accesses[i / 3], ways[i % 3]);
+            expect_lost(dataset, LABEL, "label", 7, 8);
+            expect_lost(dataset, WAVE, "wave", 8, 64);
+            unit_ok(lx_dataset_gather(dataset, IMAGE, &index, 1, out, sizeof out, &error));
+            ck_assert_uint_eq(out[0], 0);
+            lx_dataset_close(dataset);
+        }
+        nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_lost_row_never_becomes_a_missing_value)
+{
+    char *scratch = scratch_make();
+    for (int change = 0; change < 4; change++) {
+        lx_error error = LX_ERROR_INIT;
+        uint64_t label;
+        const uint64_t lost = 7;
+        records_make("d", 20, 3);
+        lose_row("label", lost);
+        lx_writer *writer = records_reopen("d", NULL);
+        records_append(writer, 1);
+        if (change == 0)
+            unit_ok(lx_writer_checkpoint(writer, &error));
+        else if (change == 1)
+            unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
+        else if (change == 2)
+            unit_ok(lx_writer_seal(writer, &error));
+        else /* would move it to index 0 */
+            for (uint64_t last = 23; last > lost; last--)
+                unit_ok(lx_writer_delete(writer, last, NULL, &error));
+        if (change == 3) {
+            (void)lx_writer_delete(writer, 0, NULL, &error);
+            unit_fails(lx_writer_commit(writer, &error), LX_ERR_CORRUPT);
+            lx_writer_close(writer, NULL);
+        } else {
+            close_writer(writer);
+        }
+        lx_dataset *dataset = open_dataset("d");
+        unit_fails(lx_dataset_gather(dataset, LABEL, &lost, 1, &label, 8, &error), LX_ERR_CORRUPT);
+        lx_dataset_close(dataset);
+        nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_probe_finds_each_damaged_record)
 {
     char *scratch = scratch_make();
@@ -305,4 +416,5 @@ END_TEST
 UNIT_MAIN("zrecord/damage", accepts_two_policies, counts_damage_that_raises,
           reads_damaged_values_as_missing_and_counts_them, reads_each_invalid_entry_as_missing,
           other_errors_still_fail, reads_values_of_an_absent_chunk_as_missing,
+          lost_rows_of_complete_fields_are_damage, a_lost_row_never_becomes_a_missing_value,
           a_probe_finds_each_damaged_record, a_probe_rejects_invalid_indices)
