@@ -2,6 +2,7 @@
 """What the transport for S3 makes of servers that misbehave when files are written and listed."""
 
 import base64
+import html
 import time
 import urllib.parse
 
@@ -77,20 +78,27 @@ def test_signs_every_kind_of_request_as_s3_does(server, part):
     """The bytes of the key are those of the path, whatever libcurl makes of it."""
     def misdeed(request):
         if request.method == 'GET' and 'list-type' in request.path:
-            more = '<IsTruncated>true</IsTruncated><NextContinuationToken>=/+</NextContinuationToken>'
+            more = ('<IsTruncated>true</IsTruncated><NextContinuationToken>'
+                    f'{html.escape(part)}</NextContinuationToken>')
             return text(listing(more='' if 'continuation-token' in request.path else more))
-        return upload(request) if request.method in ('POST', 'PUT') else head(204)
+        return upload(request, part) if request.method in ('POST', 'PUT') else head(204)
 
     server.misdeeds['bucket'] = misdeed
     answers = read(f's3://bucket/{part}', f'read 0 9 {part}', f'stat {part}', f'put 1 10 {part}',
                    f'remove {part}', f'upload 1 2000 1000 {part}/{part}', f'list {part}',
                    AWS_ENDPOINT_URL=server.url, **KEYS)
-    assert [answer['status'] for answer in answers[2:]] == ['LX_OK'] * 4, answers
-    assert [request.method for request in server.requests] == [
-        'GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'PUT', 'PUT', 'POST', 'GET', 'GET']
     for request in server.requests:
         given, right = compute(request, KEYS['AWS_SECRET_ACCESS_KEY'])
         assert given == right, (request.method, request.path)
+    assert [answer['status'] for answer in answers[2:4]] == ['LX_OK'] * 2, answers
+    if '+' in part and answers[4]['status'] != 'LX_OK':    # libcurl 8.14 to 8.18
+        for answer in answers[4:]:
+            assert (answer['status'], answer['retry']) == ('LX_ERR_UNSUPPORTED', NEVER)
+            assert "cannot sign a query with a '+'" in answer['error']
+        return
+    assert [answer['status'] for answer in answers[4:]] == ['LX_OK'] * 2, answers
+    assert [request.method for request in server.requests] == [
+        'GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'PUT', 'PUT', 'POST', 'GET', 'GET']
     paths = [urllib.parse.unquote(request.path.partition('?')[0]) for request in server.requests]
     assert paths == [f'/bucket/{part}/{part}'] * 4 + [f'/bucket/{part}/{part}/{part}'] * 4 + [
         '/bucket/'] * 2
@@ -200,10 +208,10 @@ def test_an_upload_is_complete_only_if_the_server_says_so(server, answer, expect
     assert b'<ChecksumCRC32C>AAAAAA==</ChecksumCRC32C>' in request.body
 
 
-def upload(request):
+def upload(request, name='a/b*c&'):
     if request.method == 'POST' and request.path.endswith('?uploads='):
         assert request.headers['x-amz-checksum-algorithm'] == 'CRC32C'
-        return text('<InitiateMultipartUploadResult><UploadId>a/b+c&amp;</UploadId>'
+        return text(f'<InitiateMultipartUploadResult><UploadId>{html.escape(name)}</UploadId>'
                     '</InitiateMultipartUploadResult>')
     if request.method == 'PUT':
         return head(200, f'ETag: "{len(request.body)}"')
@@ -214,7 +222,7 @@ def test_puts_parts(server):
     answer, = obey(server, upload, 'upload 1 2500 1000 chunk/0.zr')
     assert answer['status'] == 'LX_OK', answer
     names = [request.path for request in server.requests]
-    assert names[1:4] == [f'/bucket/p/chunk/0.zr?partNumber={i}&uploadId=a%2Fb%2Bc%26'
+    assert names[1:4] == [f'/bucket/p/chunk/0.zr?partNumber={i}&uploadId=a%2Fb%2Ac%26'
                           for i in (3, 2, 1)]
     sizes = [part.split(b'&#34;')[1] for part in server.requests[-1].body.split(b'<ETag>')[1:]]
     assert sizes == [b'1000', b'1000', b'500']

@@ -55,19 +55,38 @@ static lx_status get_credentials(lx__http_request *self, lx__answer *answer, lx_
     return status;
 }
 
+/** Refuses a request that libcurl would sign wrongly. */
+static lx_status check_signature(const lx__http_request *self, lx_error *error)
+{
+    const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
+    const char *query = strchr(self->url, '?');
+    if (self->foreign || self->credentials.access_key[0] == '\0')
+        return LX_OK;
+    if (!lx__http_url_is_signable(self->url))
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "a request for a key with a component that is empty, '.' or '..' cannot be "
+                       "signed; choose another key");
+    /* From 8.14 to 8.18, it takes %2B for a space. */
+    if (query != NULL && strstr(query, "%2B") != NULL && curl->version_num >= 0x080e00 &&
+        curl->version_num < 0x081300)
+        return lx_fail(error, LX_ERR_UNSUPPORTED,
+                       "libcurl %s cannot sign a query with a '+', such as that of a listing; use "
+                       "8.19 or newer",
+                       curl->version);
+    return LX_OK;
+}
+
 /** Makes one exchange. */
 static lx_status attempt(lx__http_request *self, lx_error *error)
 {
     lx__transport_http *transport = self->transport;
     lx__http_exchange *exchange = &self->exchange;
+    lx_status status = check_signature(self, error);
+    if (status != LX_OK)
+        return status;
     lx__http_exchange_clear(exchange);
     exchange->url = self->url;
     exchange->credentials = self->foreign ? NULL : &self->credentials;
-    if (exchange->credentials != NULL && exchange->credentials->access_key[0] != '\0' &&
-        !lx__http_url_is_signable(self->url))
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "a request for a key with a component that is empty, '.' or '..' cannot be "
-                       "signed; choose another key");
     exchange->signing = transport->location.s3 ? transport->signing : NULL;
     exchange->ca_bundle = transport->ca_bundle;
     exchange->stall_seconds = transport->stall_seconds * (self->patience != 0 ? self->patience : 1);
