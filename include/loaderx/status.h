@@ -168,6 +168,16 @@ LX_API void lx_error_locate(lx_error *error, const char *path, const char *field
                             uint64_t offset);
 
 /**
+ * Removes from a URL what must not be shown: the user, the password, the query, which may contain a
+ * signature, and the fragment. In URLs of `s3://` and `file://`, a query is a part of the name, and
+ * stays. A text that is no URL, such as a path, stays as it is. The library does this to each URL in
+ * an error or a log message.
+ *
+ * @param url  The URL, which is changed in its place; the bytes that this frees become 0.
+ */
+LX_API void lx_url_redact(char *url);
+
+/**
  * Returns the name of a status, for example "LX_ERR_RANGE"; "LX_ERR_UNKNOWN" if the value is
  * invalid.
  */

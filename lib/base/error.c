@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/redact.h"
+
+/* More than servers accept. */
+#define URL_MAX 8192
+
 void lx_error_clear(lx_error *error)
 {
     if (error != NULL)
@@ -22,6 +27,18 @@ void lx__copy_tail(char *to, size_t size, const char *text)
     }
     memcpy(to, "...", 3);
     memcpy(to + 3, text + length - (size - 4), size - 3);
+}
+
+/** Copies a path or URL. The end of a URL that is too long is left out: it may be secret. */
+static void copy_path(char *to, size_t size, const char *path)
+{
+    char url[URL_MAX];
+    if (strstr(path, "://") != NULL) {
+        snprintf(url, sizeof url, "%s", path);
+        lx_url_redact(url);
+        path = url;
+    }
+    lx__copy_tail(to, size, path);
 }
 
 /** Replaces control characters with '?': text from a file may reach a terminal. */
@@ -50,6 +67,7 @@ static void record(lx_error *error, lx_status status, int errnum, const char *fo
     error->errnum = errnum;
     vsnprintf(error->message, sizeof error->message, format, args);
     replace_control_characters(error->message);
+    lx__redact(error->message);
 }
 
 lx_status lx_fail(lx_error *error, lx_status status, const char *format, ...)
@@ -96,6 +114,7 @@ void lx__error_append(lx_error *error, const char *format, ...)
     vsnprintf(error->message + used, sizeof error->message - used, format, args);
     va_end(args);
     replace_control_characters(error->message + used);
+    lx__redact(error->message);
 }
 
 void lx__error_propagate(lx_error *error, const lx_error *failure)
@@ -118,7 +137,7 @@ void lx_error_locate(lx_error *error, const char *path, const char *field, uint6
     if (error == NULL || error->status >= 0)
         return;
     if (path != NULL && error->path[0] == '\0')
-        lx__copy_tail(error->path, sizeof error->path, path);
+        copy_path(error->path, sizeof error->path, path);
     if (field != NULL && error->field[0] == '\0') {
         lx__copy_tail(error->field, sizeof error->field, field);
         replace_control_characters(error->field);

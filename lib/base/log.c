@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/redact.h"
+
 /* The lock keeps the hook and its argument consistent; the flag spares processes without a hook,
  * the common case, from taking the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,5 +60,6 @@ void lx__log(lx_log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    lx__redact(message);
     hook(level, message, user); /* outside the lock: the hook may be slow */
 }

@@ -214,21 +214,6 @@ char *lx__http_url_encode(const char *text)
     return encode(text, "");
 }
 
-char *lx__http_url_show(const char *url)
-{
-    CURLU *parsed = curl_url();
-    char *shown = NULL;
-    if (parsed != NULL && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK) {
-        curl_url_set(parsed, CURLUPART_USER, NULL, 0);
-        curl_url_set(parsed, CURLUPART_PASSWORD, NULL, 0);
-        curl_url_set(parsed, CURLUPART_QUERY, NULL, 0);
-        curl_url_set(parsed, CURLUPART_FRAGMENT, NULL, 0);
-        shown = get_part(parsed, CURLUPART_URL);
-    }
-    curl_url_cleanup(parsed);
-    return shown;
-}
-
 bool lx__http_url_is_signable(const char *url)
 {
     const char *at = strstr(url, "://");

@@ -47,9 +47,6 @@ char *lx__http_location_bucket(const lx__http_location *location, const char *qu
  * memory. */
 char *lx__http_url_encode(const char *text);
 
-/** Copies @p url without its query, user and password; NULL if out of memory or invalid. */
-char *lx__http_url_show(const char *url);
-
 /** Whether the path of @p url has no component `.` or `..`, and no empty one before its end: libcurl
  * would sign, and ask for, another path. */
 bool lx__http_url_is_signable(const char *url);

@@ -157,10 +157,7 @@ lx_status lx__http_request_send(lx__http_request *self, char *url, lx__answer *a
     if (status == LX_OK)
         lx__tier_route_end(&self->route, self->renewed);
     self->connection->fresh = status != LX_OK && answer->retry != LX__RETRY_NEVER;
-    if (status != LX_OK && self->redirects > 0) {
-        char *shown = lx__http_url_show(self->url);
-        lx__error_append(error, " (redirected to %s)", shown != NULL ? shown : "another place");
-        lx__free(shown);
-    }
+    if (status != LX_OK && self->redirects > 0)
+        lx__error_append(error, " (redirected to %s)", self->url);
     return status;
 }
