@@ -92,11 +92,17 @@ static bool is_negative_index(const char *word)
     return word[0] == '-' && (word[1] == ':' || (word[1] >= '0' && word[1] <= '9'));
 }
 
+static lx_status take_argument(const command_line *line, char *text, lx_error *error)
+{
+    lx_status status = elsewhere_redact(text, error);
+    return status == LX_OK ? line->take_argument(line->user, text, error) : status;
+}
+
 static lx_status take(const command *self, int answer, const char *word, const command_line *line,
                       lx_error *error)
 {
     if (answer == 1)
-        return line->take_argument(line->user, optarg, error);
+        return take_argument(line, optarg, error);
     if (answer == '?' || answer == ':')
         return fail_option(self, answer, word, error);
     if (answer == 'h') {
@@ -120,7 +126,7 @@ lx_status command_parse(const command *self, int argc, char **argv, const comman
     while (status == LX_OK && optind < argc) {
         char *word = argv[optind];
         if (is_negative_index(word)) {
-            status = line->take_argument(line->user, word, error);
+            status = take_argument(line, word, error);
             optind++;
             continue;
         }
@@ -130,7 +136,7 @@ lx_status command_parse(const command *self, int argc, char **argv, const comman
         status = take(self, answer, word, line, error);
     }
     for (; status == LX_OK && optind < argc; optind++)
-        status = line->take_argument(line->user, argv[optind], error);
+        status = take_argument(line, argv[optind], error);
     return status == LX_OK ? elsewhere_check(error) : status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "elsewhere.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -14,9 +15,42 @@ static uint64_t limit = LX_NONE;
 static const char *tier[LX_MAX_TIER_NODES];
 static size_t tier_count;
 
+/* The arguments that were redacted, and what they were. They stay until the process ends. */
+static struct redacted {
+    const char *argument;
+    char *url;
+} * redacted;
+static size_t redacted_count;
+
 bool elsewhere_is(const char *path)
 {
     return strstr(path, "://") != NULL;
+}
+
+lx_status elsewhere_redact(char *argument, lx_error *error)
+{
+    if (!elsewhere_is(argument))
+        return LX_OK;
+    char *url = strdup(argument);
+    struct redacted *more = realloc(redacted, (redacted_count + 1) * sizeof *redacted);
+    if (more != NULL)
+        redacted = more;
+    lx_url_redact(argument);
+    if (url != NULL && more != NULL && strcmp(url, argument) != 0) {
+        redacted[redacted_count++] = (struct redacted){argument, url};
+        return LX_OK;
+    }
+    lx_status status = url != NULL && more != NULL ? LX_OK : fail_memory(error, "a URL");
+    free(url);
+    return status;
+}
+
+const char *elsewhere_get_url(const char *path)
+{
+    for (size_t i = 0; i < redacted_count; i++)
+        if (redacted[i].argument == path)
+            return redacted[i].url;
+    return path;
 }
 
 static lx_status add_node(const char *url, lx_error *error)
@@ -99,7 +133,7 @@ lx_status elsewhere_open(const char *url, const lx_dataset_options *options, lx_
     lx_status status = elsewhere_make_options(&made, error);
     if (status != LX_OK)
         return status;
-    status = lx_remote_open(url, made, options, dataset, error);
+    status = lx_remote_open(elsewhere_get_url(url), made, options, dataset, error);
     lx_remote_options_free(made);
     return status;
 }

@@ -14,6 +14,14 @@
 /** Whether a dataset is remote: its path is a URL. */
 bool elsewhere_is(const char *path);
 
+/** Redacts an argument of the command line in its place, if it is a URL, so that nothing prints its
+ * secrets. Only elsewhere_get_url() knows them from then on. */
+lx_status elsewhere_redact(char *argument, lx_error *error);
+
+/** Returns the URL to open: the argument of the command line at @p path before it was redacted, or
+ * @p path itself. */
+const char *elsewhere_get_url(const char *path);
+
 /** Takes an option of those for URLs; @p id is #OPTION_CACHE to #OPTION_ANONYMOUS (command.h). */
 lx_status elsewhere_take(int id, char *value, lx_error *error);
 

@@ -191,7 +191,8 @@ static lx_status send(request *r, const char *path, lx_error *error)
     status = dataset_open(path, &joined, error);
     if (status == LX_OK) {
         progress_begin(&r->bar, "push", r->quiet);
-        status = lx_dataset_push(joined, r->target, made, false, sent, r, NULL, error);
+        status = lx_dataset_push(joined, elsewhere_get_url(r->target), made, false, sent, r, NULL,
+                                 error);
         progress_clear(&r->bar);
     }
     lx_dataset_close(joined);

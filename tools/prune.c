@@ -101,7 +101,8 @@ static lx_status prune(request *r, lx_error *error)
     if (status != LX_OK)
         return status;
     r->files = json_array();
-    status = lx_remote_prune(r->url, made, r->older, r->dry_run, show, r, &r->kept, error);
+    status = lx_remote_prune(elsewhere_get_url(r->url), made, r->older, r->dry_run, show, r,
+                             &r->kept, error);
     lx_remote_options_free(made);
     if (status == LX_OK && r->json)
         return print_json(r, error);

@@ -61,7 +61,8 @@ static lx_status push(request *r, lx_dataset *dataset, lx_error *error)
         return status;
     interrupt_catch();
     progress_begin(&r->bar, "push", r->quiet);
-    status = lx_dataset_push(dataset, r->url, made, r->replace, advanced, r, &r->sent, error);
+    status = lx_dataset_push(dataset, elsewhere_get_url(r->url), made, r->replace, advanced, r,
+                             &r->sent, error);
     progress_clear(&r->bar);
     lx_remote_options_free(made);
     lx_dataset_get_identity(dataset, &identity);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Datasets that are elsewhere: what reads a dataset takes URLs, and a cache."""
 
+import http.server
 import json
 import os
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -142,3 +144,82 @@ def test_warms_the_cache_for_a_rank(loaderx, folder, sealed):
                   ['warm', sealed, '--cache', 'c', '--epoch', str(2**64 - 1)]):
         loaderx.fails(2, *wrong)
     loaderx.fails(1, 'warm', sealed, '--cache', 'c', '--length', ROWS + 1)
+
+
+# ---- what must not be shown
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    """Sends ranges of files to those who have the signature."""
+
+    def do_GET(self):
+        path, _, query = self.path.partition('?')
+        file = self.translate_path(path)
+        found = os.path.isfile(file) and query == 'sig=MARKED'
+        data = open(file, 'rb').read() if found else b''
+        first, last = map(int, self.headers['Range'].replace('bytes=', '').split('-'))
+        part = data[first:last + 1]
+        self.send_response(206 if part else 403)
+        self.send_header('Content-Length', str(len(part)))
+        self.send_header('Content-Range', f'bytes {first}-{first + len(part) - 1}/{len(data)}')
+        self.end_headers()
+        self.wfile.write(part)
+
+    def log_message(self, *ignored):
+        pass
+
+
+@pytest.fixture
+def server(folder, sealed):
+    """Serves the folder; returns where."""
+    os.mkdir(folder / 'in')
+    with http.server.ThreadingHTTPServer(
+            ('127.0.0.1', 0), lambda *args: Handler(*args, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield '127.0.0.1:%d' % server.server_port
+        server.shutdown()
+
+
+READING = [
+    'stat URL', 'stat URL --cache cache', 'digest URL', 'digest URL --cache cache', 'card URL',
+    'diff URL URL', 'diff train URL', 'get URL 5 --field label', 'verify URL', 'plan URL --world 1 --hosts 1 --window 512K --block 4K',
+    'pull URL pulled', 'copy URL copied', 'export URL --npy label=label.npy',
+    'warm URL --cache cache', 'push URL file://FOLDER/pushed', 'cache cache',
+]
+FAILING = [
+    'push train URL', 'prune URL', 'join URL train', 'join train URL', 'join URL URL',
+    'digest URL --endpoint URL', 'digest s3://b/x --endpoint URL', 'stat URL --tier URL',
+    'diff URL train URL', 'get URL x:y', 'stat URL URL', 'pull URL train', 'export URL --npy x=URL',
+]
+
+
+def expose(loaderx, words, url):
+    """Runs the command; returns what it printed and its status."""
+    words = [word.replace('URL', url).replace('FOLDER', str(loaderx.folder)) for word in words]
+    done = loaderx(*words)
+    assert b'MARKED' not in done.stdout + done.stderr, done
+    return done.stdout + done.stderr, done.returncode
+
+
+def written_with(folder, secret):
+    return [name for where, _, names in os.walk(folder) for name in names
+            if secret in open(os.path.join(where, name), 'rb').read()]
+
+
+def test_shows_no_secret_of_a_url(loaderx, folder, server):
+    url = f'http://{server}/train?sig=MARKED'
+    for words in map(str.split, READING):
+        text, status = expose(loaderx, words, url)
+        assert status == 0, (words, text)
+        expose(loaderx, [*words, '--json'], url)
+    others = re.findall('^  ([a-z]+) ', loaderx.text('--help'), re.M)
+    assert len(others) > 25
+    bad = [url.replace('train', 'absent'), f'http://MARKED:MARKED@{server}/train?MARKED#MARKED',
+           f'http://x:MA/MARKED@{server}/x?MARKED',
+           's3://MARKED:MARKED@bucket/x', 'gopher://MARKED:MA/MARKED@host/x?MARKED#MARKED']
+    for url in bad:
+        for words in map(str.split, READING[:1] + FAILING):
+            text, status = expose(loaderx, words, url)
+            assert status != 0, (words, text)
+    for name in others:
+        expose(loaderx, [name, 'URL'], bad[0])
+    assert written_with(folder, b'MARKED') == []
