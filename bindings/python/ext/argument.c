@@ -241,3 +241,16 @@ PyObject *lxpy_path(PyObject *object, const char *argument)
         PyErr_Format(PyExc_ValueError, "%s must not contain NUL: %R", argument, object);
     return NULL;
 }
+
+PyObject *lxpy_path_show(PyObject *path)
+{
+    PyObject *copy = PyBytes_FromStringAndSize(NULL, PyBytes_GET_SIZE(path));
+    if (copy == NULL)
+        return NULL;
+    char *text = PyBytes_AS_STRING(copy);
+    memcpy(text, PyBytes_AS_STRING(path), (size_t)PyBytes_GET_SIZE(path) + 1);
+    lx_url_redact(text);
+    PyObject *shown = PyUnicode_DecodeFSDefault(text);
+    Py_DECREF(copy);
+    return shown;
+}

@@ -93,7 +93,7 @@ static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset
                       PyObject *opener, bool live)
 {
     lxpy_schema *schema = lxpy_schema_new(lx_dataset_get_schema(dataset));
-    PyObject *text = schema != NULL ? PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path)) : NULL;
+    PyObject *text = schema != NULL ? lxpy_path_show(path) : NULL;
     lxpy_dataset *self = NULL;
     if (text != NULL)
         self = make_dataset(type, state, dataset, schema, text, opener);
@@ -406,7 +406,9 @@ static PyMethodDef dataset_methods[] = {
 };
 
 static PyGetSetDef dataset_getset[] = {
-    {"path", dataset_get_path, NULL, "The path of the dataset directory, as passed to open().",
+    {"path", dataset_get_path, NULL,
+     "The path of the dataset directory, as passed to open(). Of a URL, it has no user, password,\n"
+     "query or fragment, which may be secret.",
      NULL},
     {"closed", dataset_get_closed, NULL, "Whether the dataset is closed.", NULL},
     {"live", dataset_get_live, NULL, "Whether each call reads the newest commit.", NULL},

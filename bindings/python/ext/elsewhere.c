@@ -101,3 +101,23 @@ PyObject *lxpy_dataset_push(PyObject *object, PyObject *const *args, Py_ssize_t 
         return lxpy_raise(reading.state, &error);
     return PyLong_FromUnsignedLongLong(sent);
 }
+
+static PyObject *show_path(PyObject *module, PyObject *object)
+{
+    PyObject *path = lxpy_path(object, "path");
+    PyObject *shown = path != NULL ? lxpy_path_show(path) : NULL;
+    (void)module;
+    Py_XDECREF(path);
+    return shown;
+}
+
+static PyMethodDef functions[] = {
+    {"show_path", show_path, METH_O,
+     "show_path(path)\n--\n\nReturn a path or URL as a str for people, without its secrets."},
+    {NULL},
+};
+
+int lxpy_add_elsewhere(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

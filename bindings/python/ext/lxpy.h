@@ -92,6 +92,7 @@ int lxpy_add_pad(PyObject *module);
 int lxpy_add_arrow(PyObject *module);
 int lxpy_add_ragged(PyObject *module);
 int lxpy_add_dataset(PyObject *module);
+int lxpy_add_elsewhere(PyObject *module);
 int lxpy_add_import(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);
@@ -172,6 +173,9 @@ int lxpy_changed(PyObject *object, bool *allowed);
 /** Converts a str, bytes or path object to bytes for PyBytes_AS_STRING(), and returns a new
  * reference. An empty path raises FileNotFoundError. */
 PyObject *lxpy_path(PyObject *object, const char *argument);
+
+/** Returns a path or URL (bytes) as a str for people, without what lx_url_redact() removes. */
+PyObject *lxpy_path_show(PyObject *path);
 
 /* ------------------------------------------------------------------- memory */
 

@@ -18,6 +18,7 @@ static int add_all(PyObject *module)
         lxpy_add_arrow,         lxpy_add_ragged,          lxpy_add_executor,
         lxpy_add_dataset,       lxpy_add_import,          lxpy_add_writer,
         lxpy_add_ticket,        lxpy_add_recordio,        lxpy_add_capsule,
+        lxpy_add_elsewhere,
     };
     for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
         if (adders[i](module) < 0)

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._check import natural
+from ._paths import shown
 from .batch import Batch
 from .orders import Budgeted, Order
 from .orders.parts import finder
@@ -149,7 +150,7 @@ def _locate_concatenated(source: ConcatDataset, indices: Sequence[int]) -> List[
 def _name(source: Any) -> str:
     """Return the path of a source, or its description if it has none."""
     if isinstance(source, (str, bytes, os.PathLike)):
-        return os.fsdecode(source)
+        return shown(source)
     source = getattr(source, '_dataset', source)    # of an ARDataset or a Column
     paths = (getattr(source, name, None) for name in ('path', '_path'))
     return next((path for path in paths if isinstance(path, str)), None) or describe(source)

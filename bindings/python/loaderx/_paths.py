@@ -6,7 +6,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ['absolute', 'check_target', 'is_dataset', 'is_url']
+from . import _core
+
+__all__ = ['absolute', 'check_target', 'is_dataset', 'is_url', 'shown']
+
+
+def shown(path: Any) -> str:
+    """Return a path for a message: of a URL, without user, password, query and fragment."""
+    return _core.show_path(path)
 
 
 def is_url(path: Any) -> bool:
@@ -33,5 +40,5 @@ def check_target(path: Any) -> None:
     """Refuse a URL to which nothing can be written, before anything is read."""
     text = os.fsdecode(path)
     if text.startswith(('https://', 'http://')):
-        raise ValueError(f'{text}: cannot write over HTTP: pass a URL of s3:// or file://, or a '
+        raise ValueError(f'{shown(text)}: cannot write over HTTP: pass a URL of s3:// or file://, or a '
                          'path')

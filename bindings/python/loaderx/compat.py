@@ -150,7 +150,7 @@ class ARDataset(ComparedByValue, BatchReadable):
         if len(names) != 1:
             dataset.close()
             raise ValueError(
-                f'path: {os.fsdecode(path)} has the fields {", ".join(names)}, but an ARDataset '
+                f'path: {dataset.path} has the fields {", ".join(names)}, but an ARDataset '
                 'must have exactly one field: use loaderx.open'
             )
         self._dataset = dataset

@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from . import _core
 from ._elsewhere import Credentials
-from ._paths import check_target, is_url
+from ._paths import check_target, is_url, shown
 from ._progress import Progress, reporting
 from .publishing import push
 from .sources import Dataset
@@ -141,7 +141,7 @@ def _inside(path: Path, part: Path) -> str:
     """Return the path of a part relative to the joined dataset."""
     folder, inner = _normal(path), _normal(part)
     if not inner.startswith(folder + '/'):
-        raise ValueError(f'{os.fsdecode(part)!r} is not inside {os.fsdecode(path)!r}: parts stay '
+        raise ValueError(f'{shown(part)!r} is not inside {shown(path)!r}: parts stay '
                          'where they are, so move them there first')
     return inner[len(folder) + 1:]
 

@@ -12,7 +12,7 @@ from typing import (Any, Callable, Dict, List, Literal, Mapping, Optional, Seque
 from . import _core
 from ._check import boolean
 from ._elsewhere import Credentials, Size
-from ._paths import is_url
+from ._paths import is_url, shown
 from ._replacement import replacing
 from .sources import Dataset
 from .sources.dataset import Access, OnDamage, Path, Verify
@@ -242,7 +242,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     if mode in ('a', 'r+'):
         _reject(reading, "'r'")
         if isinstance(path, (str, bytes)) and is_url(path):
-            raise ValueError(f'{os.fsdecode(path)}: a remote dataset can only be read: '
+            raise ValueError(f'{shown(path)}: a remote dataset can only be read: '
                              "use mode 'r'")
         return Writer(path, durability=durability, level=level, executor=executor,
                       append_only=mode == 'a')

@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional,
 
 from ._check import natural
 from ._elsewhere import Credentials
-from ._paths import absolute, check_target, is_url
+from ._paths import absolute, check_target, is_url, shown
 from ._tables import arrow_of
 from .arrow import derive_fields
 from .errors import LoaderxError
@@ -237,7 +237,7 @@ def publish(url: Path, parts: Iterable[Part], **options: Any) -> int:
                              'pass the result of one attempt of each task')
     names = [part.name for part in found if part.name is not None]
     if not names:
-        raise ValueError(f'{os.fsdecode(url)}: no task wrote a record: nothing to publish')
+        raise ValueError(f'{shown(url)}: no task wrote a record: nothing to publish')
     shared = _url_of(url)
     join(shared, [f'{shared}/{name}' for name in names], progress=False, **options)
     return sum(part.length for part in found)
@@ -278,7 +278,7 @@ class PartJob:
         with contextlib.suppress(FileNotFoundError):
             Dataset(self.url, **self._remote).close()
             raise FileExistsError(errno.EEXIST, 'a dataset is there already: write to another URL',
-                                  self.url)
+                                  shown(self.url))
 
     def write(self, order: int, tables: Iterable[Any]) -> Part:
         """Write the tables of a task."""

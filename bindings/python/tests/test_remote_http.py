@@ -285,3 +285,55 @@ def test_a_real_store(monkeypatch):
     monkeypatch.undo()    # the credentials are in the environment
     ds = lx.open(url, endpoint=endpoint)
     assert ds.verify(progress=False)['records'] == len(ds)
+
+
+# ---- what must not be shown
+
+def told_by(call):
+    """Return what a call that fails tells."""
+    with pytest.raises(Exception) as info:    # noqa: B017 - of any kind
+        call()
+    error = info.value
+    return [str(error), repr(error), *map(str, vars(error).values()), *map(str, error.args),
+            str(getattr(error, 'filename', ''))]
+
+
+def told_of(url, cache):
+    """Return what can be shown of a dataset that is open, of its loader, and of a closed one."""
+    with lx.open(url, cache=cache) as ds:
+        loader = lx.Loader(ds, batch_size=100)
+        whole = lx.ConcatDataset([ds, ds])
+        told = [repr(ds), str(ds), ds.path, repr(loader), repr(lx.Loader(url, batch_size=100)),
+                repr(lx.Loader({'a': url}, batch_size=100)), repr(ds['x']), repr(whole),
+                repr(lx.SubsetDataset(ds, [1])), ds._repr_html_(),
+                str(sum(batch['x'].sum() for batch in loader)), repr(loader.stats()),
+                str(loader.state_dict())]
+        assert pickle.loads(pickle.dumps(ds)).gather([5])['x'][0, 0] == 5 * 64
+        told += told_by(lambda: ds.gather([N]))
+    return told + [repr(ds)] + told_by(lambda: ds[0])
+
+
+def test_a_query_is_sent_and_never_shown(server, tmp_path, caplog, capfd):
+    url, caplog.records[:] = f'{server.url}/bucket/train?sig=MARKED', []
+    with caplog.at_level(0):
+        told = told_of(url, tmp_path / 'cache')
+        assert 'sig=MARKED' in server.seen[0][0]
+        kept = pickle.dumps(lx.open(url))
+        server.accepts = lambda authorization: False
+        user = f'http://MARKED:MA/MARKED@{server.url[7:]}/x?MARKED#MARKED'
+        for bad in url, f'{url}#MARKED', user, 's3://MARKED:MA/MARKED@b/x', 'gopher://h/x?MARKED':
+            for call in (lx.open, lx.Dataset, lx.prune,
+                         lambda bad: lx.open(bad, 'a'), lambda bad: lx.open(bad, 'r+'),
+                         lambda bad: lx.push(bad, tmp_path / 'p'),
+                         lambda bad: lx.push(tmp_path, bad),
+                         lambda bad: lx.Loader(bad, batch_size=1),
+                         lambda bad: lx.join('s3://b/x', [bad]), lambda bad: lx.join(bad, ['a']),
+                         lambda bad: lx.publish(bad, [lx.Part(None, 0, 0)]),
+                         lambda bad: lx.copy(bad, tmp_path / 'copy'),
+                         lambda bad: lx.Tokens(bad, field='y')):
+                told += told_by(lambda call=call, bad=bad: call(bad))
+        told += told_by(lambda: pickle.loads(kept))
+    told += [record.getMessage() for record in caplog.records] + list(capfd.readouterr())
+    assert [one for one in told if 'MARKED' in one] == []
+    files = [path for path in tmp_path.rglob('*') if path.is_file()]
+    assert files and not [path for path in files if b'MARKED' in path.read_bytes()]

@@ -65,7 +65,7 @@ class Dataset(Stored, _core.Dataset):
     A dataset works with torch's DataLoader. After ``fork()``, the child can continue to read the
     same snapshot. Unpickling opens the newest snapshot of the dataset, without the executor; it
     raises LoaderxError if the path now contains a different dataset, different fields, or fewer
-    records.
+    records. A pickle of a dataset at a URL has the whole URL, with its query, which may be secret.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import _core
-from .._paths import absolute, is_dataset, is_url
+from .._paths import absolute, is_dataset, is_url, shown
 from .._tables import find_columns, is_tensor, kind_of, to_array
 from .._types import array_type
 from .arrays import NPDataset
@@ -90,7 +90,7 @@ def _core_of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
 def describe(source: Any) -> str:
     """Return a short description of a loader's source, without the values of arrays."""
     if isinstance(source, (str, bytes, os.PathLike)):
-        return repr(os.fsdecode(source))
+        return repr(shown(source))
     if isinstance(source, Mapping):
         parts = ', '.join(f'{name!r}: {describe(one)}' for name, one in source.items())
         return f'{{{parts}}}'

@@ -32,6 +32,7 @@ class Stored(Concatenable):
         return records_of(columns, len(positions))
 
     def __reduce__(self) -> Any:
+        """Return how to open the dataset again. A pickle has the whole URL, with its query."""
         self_: Any = self
         path, options = self._opened
         expected = self_.uuid, tuple(self_.fields), len(self_)
@@ -44,12 +45,12 @@ def _reopen(kind: Type[Any], path: str, options: Dict[str, Any], uuid: str,
     """Open the newest snapshot of an unpickled dataset; older snapshots may no longer exist."""
     made = kind(path, **options)
     if made.uuid != uuid:
-        raise LoaderxError(f'{path}: cannot unpickle the dataset: a different dataset is at '
+        raise LoaderxError(f'{made.path}: cannot unpickle the dataset: a different dataset is at '
                            'this path now')
     if tuple(made.fields) != fields:
-        raise LoaderxError(f'{path}: cannot unpickle the dataset: its fields were {list(fields)}, '
-                           f'but are now {list(made.fields)}')
+        raise LoaderxError(f'{made.path}: cannot unpickle the dataset: its fields were '
+                           f'{list(fields)}, but are now {list(made.fields)}')
     if len(made) < length:
-        raise LoaderxError(f'{path}: cannot unpickle the dataset: it had {length} records, '
+        raise LoaderxError(f'{made.path}: cannot unpickle the dataset: it had {length} records, '
                            f'but now has only {len(made)}')
     return made
