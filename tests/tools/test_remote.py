@@ -181,7 +181,8 @@ def server(folder, sealed):
 
 READING = [
     'stat URL', 'stat URL --cache cache', 'digest URL', 'digest URL --cache cache', 'card URL',
-    'diff URL URL', 'diff train URL', 'get URL 5 --field label', 'verify URL', 'plan URL --world 1 --hosts 1 --window 512K --block 4K',
+    'diff URL URL', 'diff train URL', 'get URL 5 --field label', 'verify URL',
+    'plan URL --world 1 --hosts 1 --window 512K --block 4K',
     'pull URL pulled', 'copy URL copied', 'export URL --npy label=label.npy',
     'warm URL --cache cache', 'push URL file://FOLDER/pushed', 'cache cache',
 ]

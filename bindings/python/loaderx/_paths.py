@@ -40,5 +40,5 @@ def check_target(path: Any) -> None:
     """Refuse a URL to which nothing can be written, before anything is read."""
     text = os.fsdecode(path)
     if text.startswith(('https://', 'http://')):
-        raise ValueError(f'{shown(text)}: cannot write over HTTP: pass a URL of s3:// or file://, or a '
-                         'path')
+        raise ValueError(f'{shown(text)}: cannot write over HTTP: pass a URL of s3:// or file://, '
+                         'or a path')
