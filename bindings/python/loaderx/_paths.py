@@ -13,7 +13,11 @@ __all__ = ['absolute', 'check_target', 'is_dataset', 'is_url', 'shown']
 
 def shown(path: Any) -> str:
     """Return a path for a message: of a URL, without user, password, query and fragment."""
-    return _core.show_path(path)
+    try:
+        return _core.show_path(path)
+    except ValueError:    # NUL, or no text of the system: what opens it will say so
+        text = os.fsdecode(path).replace('\0', '\\0')
+        return _core.show_path(text.encode('utf-8', 'backslashreplace'))
 
 
 def is_url(path: Any) -> bool:

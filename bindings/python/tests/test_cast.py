@@ -81,14 +81,14 @@ def test_cast_arrays(path):
             writer.cast_field('x', 'int16', casting='same_kind')
         writer.cast_field('x', 'float32', casting='same_kind')
         assert writer.fields['x'] == lx.Field('float32', (2,))
-    assert lx.open(path)['x'][:].tolist() == [[0.5, 1], [0, 0], [2, 3]]
+    assert lx.open(path)['x'].filled('zeros')[:].tolist() == [[0.5, 1], [0, 0], [2, 3]]
     assert lx.open(path)['x'].present().tolist() == [True, False, True]
     with lx.open(path, 'r+') as writer:
         writer.cast_field('x', 'int16', casting='unsafe')
         writer.cast_field('x', 'int64')
         writer.append(x=[2**40, 1], t=None)
     ds = lx.open(path)
-    assert ds['x'][:].tolist() == [[0, 1], [0, 0], [2, 3], [2**40, 1]]
+    assert ds['x'].filled('zeros')[:].tolist() == [[0, 1], [0, 0], [2, 3], [2**40, 1]]
     assert ds['t'][:] == [b'"a"', b'1', None, None] and list(ds.fields) == ['x', 't']
     ds.verify(progress=False)
 
@@ -135,7 +135,7 @@ def test_cast_arrays_to_bytes_and_back(path):
         with pytest.raises(ValueError, match="'x': a value of 16 bytes .* have 24 bytes"):
             writer.cast_field('x', 'int64', shape=(3,), casting='unsafe')
         writer.cast_field('x', 'float64', shape=(2,), casting='unsafe')
-    assert lx.open(path)['x'][:].tolist() == [[0.5, 1], [0, 0], [2, 3]]
+    assert lx.open(path)['x'].filled('zeros')[:].tolist() == [[0.5, 1], [0, 0], [2, 3]]
 
 
 @pytest.mark.parametrize('old, new', [('datetime64[s]', 'datetime64[ms]'), ('bool', 'uint8'),
@@ -176,7 +176,7 @@ def test_readers_must_open_a_cast_field_again(path):
     ds = lx.open(path)
     with lx.open(path, 'r+') as writer:
         writer.cast_field('x', 'float32', casting='same_kind')
-    assert ds['x'][:].dtype == np.float64    # the snapshot is still there
+    assert ds['x'].filled('zeros')[:].dtype == np.float64    # the snapshot is still there
     with pytest.raises(lx.LoaderxError):
         ds.refresh()
 
