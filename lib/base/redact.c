@@ -39,7 +39,7 @@ static void cut(char *begin, const char *end, const char *last)
 {
     size_t kept = (size_t)(last - end);
     memmove(begin, end, kept);
-    memset(begin + kept, 0, (size_t)(end - begin)); /* nothing stays behind the text, either */
+    memset(begin + kept, 0, (size_t)(end - begin)); /* leaves no secret after the text */
 }
 
 /** Redacts the URL that has its "://" at @p mark, and ends at @p end of a text, of which @p closing
