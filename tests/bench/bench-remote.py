@@ -109,7 +109,7 @@ def use_cpu(sessions):
     ticks = 0
     for path in pathlib.Path('/proc').glob('[0-9]*/stat'):
         try:
-            fields = path.read_text().rpartition(')')[2].split()
+            fields = path.read_bytes().rpartition(b')')[2].split()    # the name can be any bytes
         except OSError:    # it has ended
             continue
         if int(fields[3]) in sessions:

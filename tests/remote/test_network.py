@@ -5,18 +5,15 @@ A delay and a rate make the shortest of several times at least so long. Their up
 gross errors, because other work on this machine lengthens times.
 """
 
-import contextlib
 import os
-import pathlib
 import select
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
-from network import Network, Unavailable
+from network import PATIENCE, Network, Unavailable
 from nginx import Nginx, summarize
 
 PORT = 5000
@@ -163,64 +160,64 @@ def test_only_the_server_can_be_reached():
         assert len(routes) == 1 and routes[0].startswith('10.77.0.1 ')
 
 
-def find_processes(argument):
-    """The processes that have this argument."""
-    found = []
-    for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
-        with contextlib.suppress(OSError):    # it has ended
-            if argument in path.read_text().split('\0'):
-                found.append(path)
-    return found
+# Two processes that print a line each, and end only if they are killed.
+TWO = 'sh -c "echo; exec sleep 600" & echo; exec sleep 600'
 
 
-def wait_for(count, argument):
-    """Wait until so many processes have this argument."""
-    end = time.monotonic() + 60
-    while len(find_processes(argument)) != count:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+def wait_for_line(pipe):
+    assert select.select([pipe], [], [], PATIENCE)[0]
+    assert pipe.readline() == b'\n'
 
 
-# A command that starts another one, and which one can be found by its argument.
-TWO = 'sleep {0} & sleep {0}'
+def wait_for_end(*files):
+    """Wait until all processes have ended that hold the other end of these pipes.
+
+    The files can also be descriptors of processes. Neither finds other processes of this machine.
+    """
+    for file in files:
+        assert select.select([file], [], [], PATIENCE)[0]
+        assert isinstance(file, int) or file.read() == b''
 
 
 def test_close_ends_what_commands_started():
-    duration = f'600.{os.getpid()}1'
     with make_network() as network:
-        network.hosts[0].start(['sh', '-c', TWO.format(duration)])
-        wait_for(2, duration)
-    wait_for(0, duration)
+        process = network.hosts[0].start(['sh', '-c', TWO], stdout=subprocess.PIPE, bufsize=0)
+        wait_for_line(process.stdout)
+        wait_for_line(process.stdout)
+    wait_for_end(process.stdout)
 
 
 def test_a_kill_ends_the_command():
-    duration = f'600.{os.getpid()}2'
     with make_network() as network:
-        process = network.hosts[0].start(['sleep', duration])
-        wait_for(2, duration)    # nsenter and the command
-        process.kill()
+        process = network.hosts[0].start(['sh', '-c', 'echo; exec sleep 600'],
+                                         stdout=subprocess.PIPE, bufsize=0)
+        wait_for_line(process.stdout)
+        process.kill()    # nsenter, whose child is the command
         assert process.wait() == -signal.SIGKILL
-        wait_for(0, duration)
+        wait_for_end(process.stdout)
 
 
 def test_nothing_outlives_a_kill():
-    duration = f'600.{os.getpid()}3'
     code = ('import sys, time\n'
             'from network import Network\n'
             'network = Network(1)\n'
             'network.hosts[0].start(["sh", "-c", sys.argv[1]])\n'
-            'print(network.server.file, flush=True)\n'
+            'spaces = network.server, network.hosts[0]\n'
+            'link = network.hosts[0].link.process\n'
+            'print(link.pid, *[space.holder.pid for space in spaces], file=sys.stderr)\n'
             'time.sleep(600)\n')
     make_network().close()
-    with subprocess.Popen([sys.executable, '-c', code, TWO.format(duration)],
-                          stdout=subprocess.PIPE, text=True,
+    with subprocess.Popen([sys.executable, '-c', code, TWO], bufsize=0, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE,
                           env={**os.environ, 'PYTHONPATH': os.path.dirname(__file__)}) as process:
-        server = process.stdout.readline().strip()
-        wait_for(2, duration)
-        wait_for(1, server)    # its link
+        started = [os.pidfd_open(int(pid)) for pid in process.stderr.readline().split()]
+        wait_for_line(process.stdout)
+        wait_for_line(process.stdout)
+        assert len(started) == 3 and not select.select([process.stdout, *started], [], [], 0)[0]
         process.send_signal(signal.SIGKILL)
-    wait_for(0, duration)
-    wait_for(0, server)
+        wait_for_end(process.stdout, *started)
+    for descriptor in started:
+        os.close(descriptor)
 
 
 # ---- nginx

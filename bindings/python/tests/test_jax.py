@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Batches of JAX arrays, on one device and distributed over several."""
 
+import contextlib
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -127,10 +129,16 @@ else:
 """
 
 
+def free_port():
+    """A port that no server has, below those that the kernel gives to others in the meantime."""
+    while True:
+        with contextlib.suppress(OSError), socket.socket() as free:
+            free.bind(('localhost', random.SystemRandom().randrange(10_000, 32_000)))
+            return free.getsockname()[1]
+
+
 def test_processes_have_parts_of_global_arrays():
-    with socket.socket() as free:
-        free.bind(('localhost', 0))
-        address = f'localhost:{free.getsockname()[1]}'
+    address = f'localhost:{free_port()}'
     environment = dict(os.environ, XLA_FLAGS='--xla_force_host_platform_device_count=2')
     runs = [subprocess.Popen([sys.executable, '-c', PROCESS, address, str(number)],
                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
