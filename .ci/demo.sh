@@ -39,7 +39,9 @@ demo_build() {
     make --no-print-directory -C build/demo/tree -j"$jobs"
 }
 
+# demo_install TREE [check-python]: installs; with check-python, tests the Python package, too.
 demo_install() {
-    make --no-print-directory -C "$1" install
-    make --no-print-directory -C "$1" python-package python_package="$top/build/demo/usr/python"
+    make --no-print-directory -C "$1" install &&
+        make --no-print-directory -C "$1" "${2:-python-package}" \
+            python_package="$top/build/demo/usr/python"
 }

@@ -6,13 +6,14 @@
 set -eu
 
 # Each processor tests six files at a time, and prints the result when it has it. Status 5: libraries
-# of others are missing for all tests of these files.
+# of others are missing for all tests of these files. A failure does not hide what follows.
+status=0
 printf '%s\0' ${tests:-python-source/tests/test_*.py "$top_srcdir/tests/remote/test_hosts.py"} |
     xargs -0 -n 6 -P "$(nproc 2>/dev/null || echo 1)" sh -c '
         status=0
         printed=$("$PYTHON" -m pytest -q -rfEs --tb=short -p no:cacheprovider "$@" 2>&1) || status=$?
         printf "%s\n" "$printed"
-        [ $status -eq 0 ] || [ $status -eq 5 ]' sh
+        [ $status -eq 0 ] || [ $status -eq 5 ]' sh || status=1
 
 # run_each WHAT COMMAND FILE...: runs the command, whose words have no spaces, with each file in an
 # empty folder. Status 77: a library of others is missing.
@@ -38,7 +39,6 @@ run_each() {
     [ "$failed" -eq 0 ] || status=1
 }
 
-status=0
 run_each 'Python examples' "$PYTHON" "$top_srcdir"/doc/examples/*.py
 run_each 'pages of the guide' "$PYTHON -B $top_srcdir/tests/guide/run_page.py" \
     "$top_srcdir/README.md" "$top_srcdir"/doc/guide/*.md
