@@ -21,7 +21,9 @@ TIMEOUT = 120
 
 
 BUILD = pathlib.Path(os.environ.get('top_builddir', '.')).resolve()
-IMAGES = 'define HAVE_IMAGES 1' in (BUILD / 'config.h').read_text()
+CONFIG = (BUILD / 'config.h').read_text()
+IMAGES = 'define HAVE_IMAGES 1' in CONFIG
+HTTP = 'define HAVE_CURL 1' in CONFIG
 
 
 def find_command():

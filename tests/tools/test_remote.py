@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from arrays import values, write_idx
+from conftest import HTTP
 
 ROWS = 4000
 WIDTH = 500
@@ -206,6 +207,7 @@ def written_with(folder, secret):
             if secret in open(os.path.join(where, name), 'rb').read()]
 
 
+@pytest.mark.skipif(not HTTP, reason='this build has no libcurl')
 def test_shows_no_secret_of_a_url(loaderx, folder, server):
     url = f'http://{server}/train?sig=MARKED'
     for words in map(str.split, READING):
