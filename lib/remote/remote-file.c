@@ -120,10 +120,13 @@ static void open_cached(lx__remote_file *file)
     if (file->is_chunk)
         name_chunk(file, chunk);
     if (lx__cache_open_file(place->cache, file->is_chunk ? LX__CHUNK_DIRECTORY : place->tables,
-                            name, atomic_load(&file->size), &cached, &why) == LX_OK)
-        atomic_store(&file->cached, cached);
-    else
+                            name, atomic_load(&file->size), &cached, &why) != LX_OK) {
         lx__remote_file_report_cache(file, &why);
+        return;
+    }
+    if (!file->is_chunk)
+        lx__cache_file_distrust(cached);
+    atomic_store(&file->cached, cached);
 }
 
 static void remove_idle(lx__remote_file *file)

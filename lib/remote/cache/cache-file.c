@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "base/log.h"
 
 /* The layout; see the header. */
 #define GROUP_PAGES ((uint64_t)512)
@@ -33,6 +34,8 @@ struct lx__cache_file {
     lx__file file; /**< Closed if a child of fork() could not open it again: no page is present. */
     uint64_t size; /**< Of the dataset's file. */
     uint16_t boot;
+    bool wary;          /**< See lx__cache_file_distrust(). */
+    atomic_bool told;   /**< A message says that a page is not what was stored in this boot. */
     atomic_bool failed; /**< Pages could not be dropped: no page is present any more. */
     _Atomic(part_word *) parts[PARTS]; /**< NULL: no page of the part was found yet. */
 };
@@ -164,7 +167,13 @@ static bool is_plausible(const lx__cache_file *self, uint64_t page, page_entry e
            entry.bytes >= bytes_of_page(self, page);
 }
 
-/** Returns how many pages, from the first, have entries of an earlier boot whose CRC is right. At
+/** Whether a page with this entry is used without verification. */
+static bool is_trusted(const lx__cache_file *self, page_entry entry)
+{
+    return entry.boot == self->boot && !self->wary;
+}
+
+/** Returns how many pages, from the first, have entries that are not trusted, but a right CRC. At
  * most #VERIFIED_AT_ONCE are verified. */
 static uint64_t count_intact(lx__cache_file *self, lx__pages pages, const uint8_t *entries)
 {
@@ -173,7 +182,7 @@ static uint64_t count_intact(lx__cache_file *self, lx__pages pages, const uint8_
     size_t got = 0;
     while (count < pages.count && count < VERIFIED_AT_ONCE) {
         page_entry found = entry_load(entries + count * ENTRY_BYTES);
-        if (!is_plausible(self, pages.first + count, found) || found.boot == self->boot)
+        if (!is_plausible(self, pages.first + count, found) || is_trusted(self, found))
             break;
         count++;
     }
@@ -189,18 +198,24 @@ static uint64_t count_intact(lx__cache_file *self, lx__pages pages, const uint8_
     return count;
 }
 
-/** Verifies pages of an earlier boot, and writes this boot's number into their entries. Returns how
- * many of the pages, from the first, are intact. */
+/** Verifies pages that are not trusted, and writes this boot's number into their entries. Returns
+ * how many of the pages, from the first, are intact. */
 static uint64_t verify(lx__cache_file *self, lx__pages pages, uint8_t *entries)
 {
     uint64_t count = count_intact(self, pages, entries);
+    bool earlier = false;
+    if (count == 0 && entry_load(entries).boot == self->boot && !atomic_exchange(&self->told, true))
+        lx__log(LX_LOG_WARNING,
+                "%s: the cache has lost bytes of some pages, which are fetched again",
+                self->file.path);
     for (uint64_t i = 0; i < count; i++) {
         page_entry found = entry_load(entries + i * ENTRY_BYTES);
+        earlier = earlier || found.boot != self->boot;
         found.boot = self->boot;
         entry_store(entries + i * ENTRY_BYTES, found);
     }
     /* If this fails, the pages are verified again by each process. */
-    if (count != 0)
+    if (earlier)
         (void)lx__file_write(&self->file, entries, count * ENTRY_BYTES, entry_offset(pages.first),
                              NULL);
     return count;
@@ -222,7 +237,7 @@ static uint64_t look_up(lx__cache_file *self, lx__pages pages)
         lx__pages rest = {pages.first + count, pages.count - count};
         if (!is_plausible(self, rest.first, found))
             break;
-        intact = found.boot == self->boot ? 1 : verify(self, rest, entries + count * ENTRY_BYTES);
+        intact = is_trusted(self, found) ? 1 : verify(self, rest, entries + count * ENTRY_BYTES);
         count += intact;
     }
     mark(self, (lx__pages){pages.first, count}, true);
@@ -379,6 +394,11 @@ lx_status lx__cache_file_open(const lx__file *directory, const char *name, uint1
     }
     *file = self;
     return LX_OK;
+}
+
+void lx__cache_file_distrust(lx__cache_file *self)
+{
+    self->wary = true;
 }
 
 void lx__cache_file_close(lx__cache_file *self)

@@ -18,8 +18,8 @@
  * so a process that is killed leaves at most a page without an entry. After a loss of power, any
  * page or entry may be missing or stale: a page whose entry is of an earlier boot is verified
  * before it is used, and absent if its CRC differs. A page of this boot is used without
- * verification. A page whose entry has fewer bytes than the dataset's file has there is absent: the
- * file has grown since.
+ * verification, except after lx__cache_file_distrust(). A page whose entry has fewer bytes than the
+ * dataset's file has there is absent: the file has grown since.
  *
  * An entry is never removed while the cache is in use, except by lx__cache_file_drop(). So a
  * process remembers which pages it has found, and asks the system only about the others.
@@ -53,6 +53,10 @@ typedef struct lx__cache_file lx__cache_file;
  */
 lx_status lx__cache_file_open(const lx__file *directory, const char *name, uint16_t boot,
                               uint64_t size, lx__cache_file **file, lx_error *error);
+
+/** Lets this process verify each page that it did not store itself, once. In a table, no other
+ * checksum reports a hole if values may be missing. Call this before the file is used. */
+void lx__cache_file_distrust(lx__cache_file *file);
 
 /** Closes the file, and ends its claims. NULL is allowed. */
 void lx__cache_file_close(lx__cache_file *file);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include <loaderx/hooks.h>
 #include <loaderx/remote.h>
 
 #define LENGTH 700
@@ -258,6 +259,20 @@ START_TEST(threads_share_a_handle)
 }
 END_TEST
 
+/** Fills each page of the cached files in a folder, whose entries stay, with zeros. */
+static void punch(const struct place *place, const char *folder)
+{
+    static const uint8_t zeros[4096];
+    glob_t files;
+    char pattern[1500];
+    snprintf(pattern, sizeof pattern, "%s/*/%s/*", place->cache, folder);
+    ck_assert_int_eq(glob(pattern, 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        for (uint64_t at = 4096, end = file_size(files.gl_pathv[i]); at < end; at += 4096)
+            file_patch(files.gl_pathv[i], at, zeros, end - at < 4096 ? end - at : 4096);
+    globfree(&files);
+}
+
 /** Flips a bit in each page of the cached chunk, whose entries stay. */
 static void spoil(const struct place *place)
 {
@@ -295,6 +310,39 @@ START_TEST(fetches_damaged_pages_again)
 }
 END_TEST
 
+static int warned;
+
+static void hear(lx_log_level level, const char *message, void *user)
+{
+    warned += level == LX_LOG_WARNING && strstr(message, user) != NULL &&
+              strstr(message, "the cache has lost") != NULL;
+}
+
+/** Also of fields that may have missing values, as which rows of zeros read. */
+START_TEST(fetches_holes_in_the_cache_again)
+{
+    static const char *const folders[] = {"tables.*", "chunk"};
+    struct place place = make_place();
+    lx_dataset *dataset = open_place(&place, true, LX_NONE);
+    expect_records(dataset, LENGTH);
+    lx_dataset_close(dataset);
+    for (int i = 0; i < 2; i++) {
+        punch(&place, folders[i]);
+        warned = 0;
+        lx_set_log_hook(hear, place.cache);
+        dataset = open_place(&place, true, LX_NONE);
+        expect_records(dataset, LENGTH);
+        lx_set_log_hook(NULL, NULL);
+        ck_assert_int_ge(warned, i == 0); /* the checksums of values tell about chunks */
+        punch(&place, folders[i]);        /* while it is open */
+        for (uint64_t index = 0; index < LENGTH; index++)
+            expect_value(dataset, LABEL, index);
+        lx_dataset_close(dataset);
+    }
+    end_place(&place);
+}
+END_TEST
+
 START_TEST(reports_files_of_other_lengths)
 {
     struct place place = make_place();
@@ -320,4 +368,5 @@ END_TEST
 UNIT_MAIN("remote/remote-open", reads_the_same_records, fetches_once,
           passes_what_the_cache_does_not_admit, fetches_chunks_in_parts, refuses,
           refuses_caches_of_others, children_read_for_themselves, threads_share_a_handle,
-          fetches_damaged_pages_again, reports_files_of_other_lengths)
+          fetches_damaged_pages_again, fetches_holes_in_the_cache_again,
+          reports_files_of_other_lengths)
