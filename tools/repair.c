@@ -10,12 +10,14 @@
 #include "progress.h"
 #include "report.h"
 
-enum { OPTION_APPLY = OPTION_OWN, OPTION_DELETE, OPTION_INTO };
+enum { OPTION_APPLY = OPTION_OWN, OPTION_DELETE, OPTION_INTO, OPTION_LOSE };
 
 static const command_option options[] = {
     {OPTION_APPLY, "apply", NULL, "repair the dataset; otherwise, only report what would be done"},
     {OPTION_INTO, "into", "NEW", "recover all readable data into a new directory"},
     {OPTION_DELETE, "delete", NULL, "delete whole records that have damaged values"},
+    {OPTION_LOSE, "lose-unreadable", NULL,
+     "with --apply, give up values that the disk fails to return"},
     QUIET_OPTION("suppress the progress bar and the summary, but not the findings"),
     JSON_OPTION("print the findings and the summary as JSON"),
 };
@@ -23,7 +25,7 @@ static const command_option options[] = {
 /** The arguments and the progress. */
 typedef struct request {
     const char *path, *into;
-    bool apply, deletes, quiet, json;
+    bool apply, deletes, loses, quiet, json;
     bool begun;       /**< The JSON document has been begun. */
     bool repairable;  /**< At least one finding can be repaired. */
     uint64_t printed; /**< Number of findings printed. */
@@ -36,6 +38,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
     (void)error;
     r->apply = r->apply || option->id == OPTION_APPLY;
     r->deletes = r->deletes || option->id == OPTION_DELETE;
+    r->loses = r->loses || option->id == OPTION_LOSE;
     r->quiet = r->quiet || option->id == 'q';
     r->json = r->json || option->id == OPTION_JSON;
     if (option->id == OPTION_INTO)
@@ -188,6 +191,8 @@ static lx_status call(request *r, lx_repair_result *result, lx_error *error)
     if (status == LX_OK)
         status = lx_repair_options_set_apply(how, r->apply, error);
     if (status == LX_OK)
+        status = lx_repair_options_set_lose_unreadable(how, r->loses, error);
+    if (status == LX_OK)
         status = lx_repair_options_set_found(how, found, r, error);
     if (status == LX_OK)
         status = lx_repair_options_set_progress(how, advanced, r, error);
@@ -235,6 +240,8 @@ static lx_status run(int argc, char **argv, lx_error *error)
         status =
             lx_fail(error, LX_ERR_ARGUMENT,
                     "--apply changes DIR, but --into leaves it unchanged: use only one of them");
+    if (status == LX_OK && r.loses && !r.apply)
+        status = lx_fail(error, LX_ERR_ARGUMENT, "--lose-unreadable requires --apply");
     if (status == LX_OK)
         status = directory_check(r.path, error);
     return status == LX_OK ? repair(&r, error) : status;
@@ -249,9 +256,10 @@ const command repair_command = {
     .notes =
         "Without --apply or --into, nothing is changed. Each finding is one line, which begins\n"
         "with the action: missing, delete, drop, cut, restamp, or none. The last line is a\n"
-        "summary. The end of a damaged log is saved as DIR.log-tail-1, or with the next free\n"
-        "number. Damaged tables require --into: NEW has the same uuid and shares chunk files\n"
-        "with DIR, which is not changed. The exit status is 1 if damage remains.\n",
+        "summary. If the disk fails to return a value, twice, --apply changes no value, unless\n"
+        "--lose-unreadable is given. The end of a damaged log is saved as DIR.log-tail-1, or with\n"
+        "the next free number. Damaged tables require --into: NEW has the same uuid and shares\n"
+        "chunk files with DIR, which is not changed. The exit status is 1 if damage remains.\n",
     .examples = "  loaderx repair fashion\n"
                 "  loaderx repair fashion --apply\n"
                 "  loaderx repair fashion --into recovered --delete --json\n",

@@ -38,7 +38,8 @@ typedef enum lx_repair_policy {
 
 /** What a repair does about a finding. */
 typedef enum lx_repair_action {
-    LX_REPAIR_ACTION_NONE = 0,    /**< Nothing: the damage cannot be repaired. */
+    LX_REPAIR_ACTION_NONE = 0,    /**< Nothing: the damage cannot be repaired, or it is a value that
+                                       the disk failed to return. */
     LX_REPAIR_ACTION_MISSING = 1, /**< The value is marked as missing. */
     LX_REPAIR_ACTION_DELETE = 2,  /**< The record of the value is deleted. */
     LX_REPAIR_ACTION_DROP = 3,    /**< References to bytes that do not exist are dropped. The bytes
@@ -80,7 +81,7 @@ typedef struct lx_repair_options lx_repair_options;
 
 /**
  * Returns new options with the defaults: damaged values become missing, nothing is changed in
- * place, and no callbacks are set. Returns NULL if out of memory.
+ * place, unreadable values are kept, and no callbacks are set. Returns NULL if out of memory.
  */
 LX_API lx_repair_options *lx_repair_options_new(void);
 
@@ -106,6 +107,18 @@ LX_API lx_status lx_repair_options_set_policy(lx_repair_options *options, lx_rep
  */
 LX_API lx_status lx_repair_options_set_apply(lx_repair_options *options, bool apply,
                                              lx_error *error);
+
+/**
+ * Sets whether lx_dataset_repair() gives up values that the disk fails to return (EIO), also when
+ * they are read again. With false, the default, it reports them with #LX_REPAIR_ACTION_NONE and, if
+ * it is to change the dataset, fails with #LX_ERR_IO before it changes any value, because the disk
+ * may return them later. lx_dataset_recover() ignores this option: the damaged dataset keeps them.
+ *
+ * @retval LX_OK            Success.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_repair_options_set_lose_unreadable(lx_repair_options *options, bool lose,
+                                                       lx_error *error);
 
 /**
  * Sets the function that receives each finding.
@@ -196,8 +209,9 @@ typedef struct lx_repair_result {
  *                             number is left.
  * @retval LX_ERR_ARGUMENT     @p path is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
- * @retval LX_ERR_IO           A system call failed; the error reports its errno. A value that
- *                             cannot be read from the disk (EIO) counts as damaged instead.
+ * @retval LX_ERR_IO           A system call failed; the error reports its errno. If the options
+ *                             allow changes, also if the disk failed to return a value (EIO),
+ *                             unless lx_repair_options_set_lose_unreadable() gives it up.
  */
 LX_API lx_status lx_dataset_repair(const char *path, const lx_repair_options *options,
                                    lx_repair_result *result, lx_error *error);

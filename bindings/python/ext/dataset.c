@@ -367,7 +367,7 @@ static PyMethodDef dataset_methods[] = {
      "_export($self, field, path, indices, suffix, progress)\n--\n\n"
      "Write a field to an .npy file or, with a suffix, each record to its own file."},
     {"_repair", FAST lxpy_dataset_repair, METH_FASTCALL | METH_CLASS,
-     "_repair($type, path, into, delete, apply, found, progress)\n--\n\n"
+     "_repair($type, path, into, delete, apply, lose_unreadable, found, progress)\n--\n\n"
      "Repair a damaged dataset, or recover it into a new directory."},
     {"_join", FAST lxpy_dataset_join, METH_FASTCALL | METH_CLASS,
      "_join($type, path, parts, progress)\n--\n\n"

@@ -260,7 +260,7 @@ static PyObject *repair_result(const lx_repair_result *r, PyObject *exception)
 /** The arguments of a repair. */
 typedef struct repair_call {
     PyObject *path, *into; /**< bytes; @p into is NULL to repair in place. */
-    int deletes, apply;
+    int deletes, apply, loses;
     lxpy_callbacks callbacks;
 } repair_call;
 
@@ -275,6 +275,7 @@ static void repair_without_gil(repair_call *call, lx_repair_result *r, lx_error 
     (void)lx_repair_options_set_policy(options,
                                        call->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
     (void)lx_repair_options_set_apply(options, call->apply != 0, error);
+    (void)lx_repair_options_set_lose_unreadable(options, call->loses != 0, error);
     (void)lx_repair_options_set_found(options, take_finding, &call->callbacks, error);
     (void)lx_repair_options_set_progress(options, lxpy_report_progress, &call->callbacks, error);
     if (call->into != NULL)
@@ -303,15 +304,16 @@ static PyObject *repair(lxpy_state *state, repair_call *call)
 /** Returns the report, and an exception that describes the remaining damage, or None. */
 PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count)
 {
-    static const char *const names[] = {"path",  "into",     "delete", "apply",
+    static const char *const names[] = {"path",  "into",     "delete", "apply", "lose_unreadable",
                                         "found", "progress", NULL};
     lxpy_state *state = lxpy_state_find((PyTypeObject *)type);
-    PyObject *values[6], *result = NULL;
+    PyObject *values[7], *result = NULL;
     repair_call call = {0};
-    if (state == NULL || lxpy_arguments("_repair", names, 6, 6, args, count, NULL, values) < 0 ||
+    if (state == NULL || lxpy_arguments("_repair", names, 7, 7, args, count, NULL, values) < 0 ||
         (call.deletes = PyObject_IsTrue(values[2])) < 0 ||
         (call.apply = PyObject_IsTrue(values[3])) < 0 ||
-        lxpy_callbacks_init(&call.callbacks, state, values[5], values[4]) < 0)
+        (call.loses = PyObject_IsTrue(values[4])) < 0 ||
+        lxpy_callbacks_init(&call.callbacks, state, values[6], values[5]) < 0)
         return NULL;
     call.path = lxpy_path(values[0], names[0]);
     if (call.path != NULL && values[1] != Py_None)

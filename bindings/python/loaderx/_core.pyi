@@ -65,7 +65,8 @@ class Dataset:
               /) -> None: ...
     @classmethod
     def _repair(cls, path: _Path, into: Optional[_Path], delete: bool, apply: bool,
-                found: Optional[Callable[[Dict[str, Any]], object]], progress: _ProgressFunction,
+                lose_unreadable: bool, found: Optional[Callable[[Dict[str, Any]], object]],
+                progress: _ProgressFunction,
                 /) -> Tuple[Dict[str, Any], Optional[CorruptError]]: ...
     @property
     def path(self) -> str: ...

@@ -213,6 +213,7 @@ def remove(path: Path) -> None:
 
 
 def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optional[Path] = None,
+           lose_unreadable: bool = False,
            found: Optional[Callable[[Dict[str, Any]], object]] = None,
            progress: Progress = True) -> Dict[str, Any]:
     """Repair a damaged dataset in place, recover it into a new directory, or report the damage.
@@ -238,6 +239,10 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
         missing. The last records move to the indices of the deleted records.
     into : path-like, optional
         The directory to create for the recovered dataset.
+    lose_unreadable : bool, optional
+        With `apply`, whether to treat values that the disk fails to return, also when they are read
+        again, as damaged. By default, such a value raises OSError before any value changes, because
+        the disk may return it later.
     found : callable, optional
         Called with a dict for each finding.
     progress : bool or callable, optional
@@ -267,11 +272,16 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
         A writer has the dataset open.
     FileExistsError
         `into` exists.
+    OSError
+        With `apply`, the disk failed to return a value.
     """
     findings: List[Dict[str, Any]] = []
     apply, delete = boolean('apply', apply), boolean('delete', delete)
+    lose_unreadable = boolean('lose_unreadable', lose_unreadable)
     if apply and into is not None:
         raise ValueError('apply and into are mutually exclusive: pass only one of them')
+    if lose_unreadable and not apply:
+        raise ValueError('lose_unreadable requires apply')
     if found is not None and not callable(found):
         raise TypeError(f'found must be callable or None, not {type(found).__name__}')
 
@@ -282,7 +292,8 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optio
             found(finding)
 
     with reporting(progress, 'repair') as report_progress:
-        report, error = _core.Dataset._repair(path, into, delete, apply, collect, report_progress)
+        report, error = _core.Dataset._repair(path, into, delete, apply, lose_unreadable,
+                                                collect, report_progress)
     report['findings'] = findings
     if error is not None and (apply or into is not None or report['damages'] == 0):
         assert isinstance(error, CorruptError)

@@ -363,6 +363,7 @@ lx_status lx_dataset_recover(const char *path, const char *into, const lx_repair
                          .directory = LX__FILE_CLOSED,
                          .chunks = LX__FILE_CLOSED,
                          .log = {.damage = LX_ERROR_INIT}};
+    self.repair.loses_unreadable = true; /* the damaged dataset keeps them */
     lx_status status = recover(&self, into, error);
     if (result != NULL)
         *result = self.repair.result;

@@ -36,6 +36,15 @@ lx_status lx_repair_options_set_apply(lx_repair_options *options, bool apply, lx
     return LX_OK;
 }
 
+lx_status lx_repair_options_set_lose_unreadable(lx_repair_options *options, bool lose,
+                                                lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->lose_unreadable = lose;
+    return LX_OK;
+}
+
 lx_status lx_repair_options_set_found(lx_repair_options *options, lx_finding_function found,
                                       void *user, lx_error *error)
 {

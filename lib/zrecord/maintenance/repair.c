@@ -42,6 +42,7 @@ typedef struct run {
     bool acts;             /**< A writer is needed to repair some of the damage. */
     damaged_value *values; /**< In ascending order of index, then of field. */
     size_t count, capacity;
+    lx_error unread; /**< The first value that the disk failed to return, unless it is given up. */
     lx_error why;    /**< Why the scan could not continue. */
     lx_error *error; /**< The caller's error. */
 } run;
@@ -52,6 +53,7 @@ lx__repair lx__repair_of(const char *path, const lx_repair_options *options, boo
 {
     return (lx__repair){.options = options != NULL ? options : &defaults,
                         .apply = apply,
+                        .loses_unreadable = options != NULL && options->lose_unreadable,
                         .first = LX_ERROR_INIT,
                         .path = path,
                         .shown = path};
@@ -118,6 +120,20 @@ static bool lacks_dictionary(const lx__found *found)
     return lx__name_split_dict(slash != NULL ? slash + 1 : found->error.path, stem);
 }
 
+/** Keeps a value that the disk failed to return: the fault may pass. */
+static void keep_unreadable(run *self, const lx_error *damage)
+{
+    if (self->unread.status != LX_OK)
+        return;
+    self->unread = *damage;
+    self->unread.status = LX_ERR_IO;
+    lx__error_append(&self->unread,
+                     ", twice; %s was changed, because the disk may return the value later: check "
+                     "the disk and run the repair again, or use 'loaderx repair DIR --apply "
+                     "--lose-unreadable' to give up such values",
+                     self->restamped || self->cut ? "no value" : "nothing");
+}
+
 /** Handles a finding of the scanner. */
 static lx_status take(void *user, const lx__found *found)
 {
@@ -129,6 +145,9 @@ static lx_status take(void *user, const lx__found *found)
     lx_error_clear(&self->why); /* damage does not end the scan */
     if (found->file == LX__NO_FILE && lacks_dictionary(found)) {
         action = LX_REPAIR_ACTION_NONE;
+    } else if (found->unreadable && !self->repair->loses_unreadable) {
+        action = LX_REPAIR_ACTION_NONE;
+        keep_unreadable(self, &found->error);
     } else if (found->file == LX__NO_FILE) {
         action = deletes ? LX_REPAIR_ACTION_DELETE : LX_REPAIR_ACTION_MISSING;
         status = add_value(self, found);
@@ -473,6 +492,10 @@ static lx_status work(run *self, lx_error *error)
         status = check_log(self, &stuck, error);
     if (status == LX_OK && !stuck)
         status = scan(self, error);
+    if (status == LX_OK && self->repair->apply && self->unread.status != LX_OK) {
+        lx__error_propagate(error, &self->unread);
+        return LX_ERR_IO;
+    }
     if (status == LX_OK && self->repair->apply && (self->acts || self->cut)) {
         status = check_whole(self, error);
         if (status == LX_OK)
@@ -488,6 +511,7 @@ lx_status lx__repair_run(lx__repair *repair, lx_error *error)
                 .directory = LX__FILE_CLOSED,
                 .chunks = LX__FILE_CLOSED,
                 .lock = LX__FILE_CLOSED,
+                .unread = LX_ERROR_INIT,
                 .why = LX_ERROR_INIT,
                 .error = error};
     lx_status status = work(&self, error);

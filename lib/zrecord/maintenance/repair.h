@@ -17,12 +17,14 @@ struct lx_repair_options {
     void *found_user;
     lx_progress_function progress;
     void *progress_user;
+    bool lose_unreadable;
 };
 
 /** A repair and its results so far. */
 typedef struct lx__repair {
     const lx_repair_options *options;
     bool apply;
+    bool loses_unreadable; /**< A value that the disk fails to return is given up. */
     lx_repair_result result;
     lx_error first;    /**< The first finding that is not repaired. */
     const char *path;  /**< The directory to repair. */

@@ -18,12 +18,18 @@ size_t lx__verify_files(const lx__snapshot *snapshot, bool sealed)
     return lx__verify_first_chunk(snapshot, sealed) + snapshot->state.chunk_count;
 }
 
+/** Whether the disk failed to return a value. */
+static bool is_unreadable(const lx__verify_job *job, const lx_error *damage)
+{
+    return job->file == LX__NO_FILE && lx__file_is_unreadable(damage) &&
+           !lx__store_is_elsewhere(job->checker.snapshot->store);
+}
+
 /** Adds a finding if @p status means damage; any other failure ends the job. */
 static lx_status add_finding(lx__verify_job *job, lx_status status, const lx_error *damage,
                              uint64_t records)
 {
-    bool unreadable = job->file == LX__NO_FILE && lx__file_is_unreadable(damage) &&
-                      !lx__store_is_elsewhere(job->checker.snapshot->store);
+    bool unreadable = is_unreadable(job, damage);
     if (status != LX_ERR_CORRUPT && !unreadable) {
         job->failure = *damage;
         return status;
@@ -36,6 +42,7 @@ static lx_status add_finding(lx__verify_job *job, lx_status status, const lx_err
     }
     lx__found *kept = &job->found[job->found_count++];
     *kept = (lx__found){.error = *damage,
+                        .unreadable = unreadable,
                         .file = job->file,
                         .field = job->field,
                         .index = job->index,
@@ -49,6 +56,10 @@ static lx_status check_value(lx__verify_job *job, uint64_t index, size_t field)
 {
     uint64_t bytes;
     lx_status status = lx__checker_check(&job->checker, field, index, &bytes, &job->failure);
+    if (status != LX_OK && is_unreadable(job, &job->failure)) { /* the fault may have passed */
+        lx_error_clear(&job->failure);
+        status = lx__checker_check(&job->checker, field, index, &bytes, &job->failure);
+    }
     job->sums.bytes += bytes;
     job->sums.values++;
     if (status == LX_OK)

@@ -22,9 +22,10 @@
 /** A finding, and the results of its job up to that point. */
 typedef struct lx__found {
     lx_error error;
-    size_t file;    /**< Number of the damaged file; LX__NO_FILE if a value is damaged. */
-    size_t field;   /**< For a value, its field. */
-    uint64_t index; /**< For a value, its record. */
+    bool unreadable; /**< The disk failed to return the value, twice. */
+    size_t file;     /**< Number of the damaged file; LX__NO_FILE if a value is damaged. */
+    size_t field;    /**< For a value, its field. */
+    uint64_t index;  /**< For a value, its record. */
     lx_verify_result sums;
 } lx__found;
 
@@ -55,8 +56,8 @@ size_t lx__verify_first_chunk(const lx__snapshot *snapshot, bool sealed);
  * Continues a job to its end, or until there are #LX__FOUND_MAX findings; drops the findings of the
  * previous run. The job has ended once its index equals its end.
  * @return LX_OK, even if there is damage, or the status of another failure, which
- *         @ref lx__verify_job.failure describes. A value that the disk fails to return (EIO) counts
- *         as damage.
+ *         @ref lx__verify_job.failure describes. A value that the disk fails to return (EIO), also
+ *         when it is read again, counts as damage.
  */
 lx_status lx__verify_run(lx__verify_job *job);
 

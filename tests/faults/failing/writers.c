@@ -632,6 +632,8 @@ static lx_status repair_by(const struct run *run, bool apply, const char *into, 
     if (status == LX_OK)
         status = lx_repair_options_set_apply(options, apply, error);
     if (status == LX_OK)
+        status = lx_repair_options_set_lose_unreadable(options, false, error);
+    if (status == LX_OK)
         status = lx_repair_options_set_found(options, see_finding, NULL, error);
     if (status == LX_OK)
         status = lx_repair_options_set_progress(options, see_progress, NULL, error);
@@ -642,15 +644,12 @@ static lx_status repair_by(const struct run *run, bool apply, const char *into, 
     return status;
 }
 
-/** An interrupted repair leaves a dataset that another one repairs. If reads fail, data counts as
- * damaged, so only a report is made then. */
+/** An interrupted repair leaves a dataset that another one repairs. If reads fail, it loses nothing
+ * that can be read later. */
 static void repair(struct run *run)
 {
     lx_error error = LX_ERROR_INIT;
     char into[4300], made[4400];
-    bool unread = run->fault.errnum == EIO &&
-                  (run->fault.call == INJECT_pread || run->fault.call == INJECT_fstat ||
-                   run->fault.call == INJECT_openat);
     snprintf(into, sizeof into, "%s.new", run->path);
     snprintf(made, sizeof made, "%s.recovering", into);
     lx_status status = repair_by(run, false, NULL, &run->error);
@@ -658,8 +657,7 @@ static void repair(struct run *run)
         lx_error_clear(&run->error);
     (void)run_took(run, "lx_dataset_repair(&error)", status == LX_ERR_CORRUPT ? LX_OK : status);
     TRY(run, repair_by(run, false, into, &run->error));
-    if (!unread)
-        TRY(run, repair_by(run, true, NULL, &run->error));
+    TRY(run, repair_by(run, true, NULL, &run->error));
     inject_disarm();
     must(repair_by(run, true, NULL, &error), "the repair after it", &error);
     if (access(into, F_OK) == 0)

@@ -26,6 +26,8 @@ static inline lx_status add_finding(const lx_finding *finding, void *user, lx_er
 
 /** The call, and its policy. */
 enum how { REPORT, APPLY, REPORT_DELETE, APPLY_DELETE, INTO, INTO_DELETE };
+/** Whether values that cannot be read are given up. */
+static bool lose_unreadable;
 
 /** Repairs "d", or recovers it into "new". */
 static inline lx_status repair_with(enum how how, lx_finding_function found, void *user,
@@ -43,6 +45,8 @@ static inline lx_status repair_with(enum how how, lx_finding_function found, voi
         options, deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
     if (status == LX_OK)
         status = lx_repair_options_set_apply(options, applies, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_lose_unreadable(options, lose_unreadable, error);
     if (status == LX_OK)
         status = lx_repair_options_set_found(options, found, user, error);
     if (status == LX_OK)

@@ -2,12 +2,32 @@
 /* lx_dataset_repair() finds the damage that lx_dataset_verify() finds, and repairs it with a
  * writer. */
 #include <signal.h>
+#include <sys/syscall.h>
 
 #include "../../scarce.h"
 #include "../goldens.h"
 #include "../numbers.h"
 #include "repaired.h"
 #include "zrecord/read/present.h"
+
+/* The byte of a file that the disk does not return, and how often. This function of the test
+ * program replaces the C library's. */
+static ino_t bad_file;
+static uint64_t bad_offset;
+static atomic_uint bad_reads;
+
+ssize_t pread(int fd, void *data, size_t size, off_t offset)
+{
+    struct stat about;
+    if (atomic_load(&bad_reads) != 0 && (uint64_t)offset <= bad_offset &&
+        bad_offset - (uint64_t)offset < size && fstat(fd, &about) == 0 &&
+        about.st_ino == bad_file) {
+        atomic_fetch_sub(&bad_reads, 1);
+        errno = EIO;
+        return -1;
+    }
+    return syscall(SYS_pread64, fd, data, size, offset);
+}
 
 static lx_status stop(uint64_t done, uint64_t total, void *user, lx_error *error)
 {
@@ -743,6 +763,78 @@ START_TEST(needs_no_chunk_directory_if_a_seal_names_no_chunk)
 }
 END_TEST
 
+/** Lets the disk fail to return the byte that a value begins with, or the one of its row. */
+static void spoil(const char *field, uint64_t index, bool row, unsigned reads)
+{
+    struct stat about;
+    char path[64];
+    lx__entry entry = entry_of("d", field, index);
+    snprintf(path, sizeof path, "d/%s.offset", field);
+    ck_assert_int_eq(stat(row ? path : "d/chunk/0.zr", &about), 0);
+    bad_file = about.st_ino;
+    bad_offset = row ? index * LX__OFFSET_ROW : entry.offset;
+    atomic_store(&bad_reads, reads);
+}
+
+static bool is_image_4(int field, uint64_t index)
+{
+    return field == IMAGE && index == 4;
+}
+
+START_TEST(loses_no_value_that_the_disk_may_return_later)
+{
+    static const unsigned forever = 1000000;
+    for (int row = 0; row < 2; row++) {
+        char *scratch = scratch_make();
+        lx_error error = LX_ERROR_INIT;
+        struct found found;
+        lx_repair_result result;
+        records_make("d", 20, 5);
+        uint64_t before = digest_of("d");
+        /* A fault that passes is no damage. */
+        for (unsigned reads = 1; reads <= 2; reads++) {
+            spoil("image", 4, row, reads);
+            unit_ok(repair(APPLY, &found, &result, &error));
+            ck_assert_uint_eq(atomic_load(&bad_reads), 0);
+            ck_assert(found.count == 0 && !result.changed);
+        }
+        spoil("image", 4, row, forever);
+        unit_fails(repair(REPORT, &found, &result, &error), LX_ERR_CORRUPT);
+        ck_assert_uint_eq(found.count, 1);
+        ck_assert_int_eq(found.findings[0].action, LX_REPAIR_ACTION_NONE);
+        lx_status status = repair(APPLY, &found, &result, &error);
+        ck_assert_str_eq(error.field, "image");
+        ck_assert_uint_eq(error.record, 4);
+        ck_assert_int_eq(error.errnum, EIO);
+        expect_error(status, LX_ERR_IO, "nothing was changed", row ? "image.offset" : "0.zr");
+        ck_assert(!result.changed && result.missing == 0);
+        atomic_store(&bad_reads, 0);
+        ck_assert_uint_eq(digest_of("d"), before);
+
+        /* Other damage waits, too. */
+        file_flip("d/label.check", 8 * (8 * 7 + 4));
+        before = digest_of("d");
+        spoil("image", 4, row, forever);
+        unit_fails(repair(APPLY, &found, &result, &error), LX_ERR_IO);
+        ck_assert_uint_eq(found.count, 2);
+        unit_ok(repair(INTO, &found, &result, &error));
+        ck_assert_uint_eq(result.missing, row ? 1 : 2); /* tables are copied without pread */
+        atomic_store(&bad_reads, 0);
+        ck_assert_uint_eq(digest_of("d"), before);
+        file_flip("d/label.check", 8 * (8 * 7 + 4));
+
+        lose_unreadable = true;
+        spoil("image", 4, row, forever);
+        unit_ok(repair(APPLY, &found, &result, &error));
+        ck_assert_uint_eq(result.missing, 1);
+        atomic_store(&bad_reads, 0);
+        lose_unreadable = false;
+        expect_whole("d", 25, is_image_4);
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
 UNIT_MAIN("zrecord/repair", leaves_a_valid_dataset_unchanged,
           needs_no_chunk_directory_if_a_seal_names_no_chunk, makes_damaged_values_missing,
           a_field_that_lacks_a_value_is_no_longer_complete,
@@ -752,4 +844,5 @@ UNIT_MAIN("zrecord/repair", leaves_a_valid_dataset_unchanged,
           truncates_the_log_at_the_first_invalid_frame, never_uses_a_chunk_of_lost_commits_again,
           corrects_a_wrong_checksum_of_meta_json, gives_advice_if_nothing_can_be_repaired,
           a_callback_can_stop_it_before_values_change, a_child_process_does_not_keep_the_lock,
-          a_writer_excludes_it_and_readers_continue, can_be_repeated_after_any_interruption)
+          a_writer_excludes_it_and_readers_continue, can_be_repeated_after_any_interruption,
+          loses_no_value_that_the_disk_may_return_later)
