@@ -86,17 +86,19 @@ def test_chunks(loaderx, folder):
         ['1', '30', '30', '480', '480', '0', '100.0'],
         ['2', '30', '30', '480', '480', '0', '100.0'],
         ['3', '10', '10', '160', '160', '0', '100.0']]
-    # A value that became missing leaves dead bytes.
+    # A row that was lost is an error. A value that became missing leaves dead bytes.
     loaderx.text('seal', 'd')
     for name, row in ('x.offset', 16), ('x.check', 8):
         table = bytearray((folder / 'd' / name).read_bytes())
         table[40 * row:41 * row] = bytes(row)
         (folder / 'd' / name).write_bytes(table)
-    got = loaderx.json('stat', 'd')
+    assert 'record 40' in loaderx.fails(1, 'stat', 'd')
+    loaderx.text('repair', 'd', '--into', 'repaired')
+    got = loaderx.json('stat', 'repaired')
     assert (got['dead_bytes'], got['live_payloads']) == (16, 99)
     assert [chunk['dead_bytes'] for chunk in got['chunks']] == [0, 16, 0, 0]
     assert got['chunks'][1]['live_payloads'] == 29
-    assert '16 bytes dead' in loaderx.text('stat', 'd')
+    assert '16 bytes dead' in loaderx.text('stat', 'repaired')
 
 
 def test_empty(loaderx, folder):

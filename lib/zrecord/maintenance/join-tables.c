@@ -141,7 +141,8 @@ static lx_status take_rows(field_pass *self, const lx__join_part *part, lx_error
                          .first_chunk = part->first_chunk,
                          .first_index = part->first_index,
                          .from = &snapshot->store->rules[there],
-                         .to = &self->rules};
+                         .to = &self->rules,
+                         .complete = !lx__snapshot_may_be_missing(snapshot, there)};
     lx_status status = LX_OK;
     lx__renumber_begin(&rows);
     for (uint64_t at = 0; status == LX_OK && at < snapshot->length; at += ROWS) {

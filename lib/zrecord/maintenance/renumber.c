@@ -56,7 +56,9 @@ static lx_status renumber(lx__renumber *self, uint64_t index, lx__entry *entry, 
     const lx__chunk_item *chunk = lx__payload_is_stored(entry) ? find_chunk(self, entry->chunk)
                                                                : NULL;
     lx_status status = lx__payload_locate(entry, self->from, chunk, &extent, error);
-    if (status != LX_OK || lx__entry_is_missing(entry))
+    if (status == LX_OK && lx__entry_is_missing(entry))
+        return self->complete ? lx__entry_fail_lost(error) : LX_OK;
+    if (status != LX_OK)
         return status;
     if (lx__entry_is_inline(entry))
         entry->crc ^= self->inlines[entry->physical];

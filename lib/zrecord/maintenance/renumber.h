@@ -22,6 +22,7 @@ typedef struct lx__renumber {
     uint64_t first_index;        /**< The new index of record 0. */
     const lx__entry_rules *from; /**< Of the field in the part. */
     const lx__entry_rules *to;   /**< Of the field in the joined dataset. */
+    bool complete;               /**< No value of the part is missing. */
     /** How the CRCs of inline values change, by length. */
     uint32_t inlines[LX__INLINE_MAX + 1];
     uint32_t zero; /**< The CRC of index 0. */
@@ -35,7 +36,7 @@ typedef struct lx__renumber {
     /** @} */
 } lx__renumber;
 
-/** Completes @p self, of which the caller has set the members up to @ref lx__renumber.to, and
+/** Completes @p self, of which the caller has set the members up to @ref lx__renumber.complete, and
  * zeroed the others. */
 void lx__renumber_begin(lx__renumber *self);
 

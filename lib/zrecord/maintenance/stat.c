@@ -49,20 +49,17 @@ static void place_payload(counting *self, uint32_t size, uint32_t align)
     last->records++;
 }
 
-/** Adds an entry to the statistics of its chunk. */
-static lx_status count_payload(counting *self, const lx__entry *entry, uint32_t align,
-                               lx_error *error)
+/** Adds a value to the statistics of its chunk. */
+static void count_payload(counting *self, const lx__value *value, uint32_t align)
 {
-    if (!lx__payload_is_stored(entry))
-        return LX_OK;
-    uint32_t position = lx__snapshot_find_chunk(self->snapshot, entry->chunk);
-    if (position == LX__NO_CHUNK)
-        return lx_fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
+    const lx__entry *entry = &value->entry;
+    if (value->extent.chunk == NULL)
+        return;
+    size_t position = (size_t)(value->extent.chunk - self->snapshot->state.chunks);
     self->chunks[position].live_payloads++;
     self->chunks[position].live_bytes += entry->physical;
     self->packed[position] = lx__align_up(self->packed[position], align) + entry->physical;
     place_payload(self, entry->physical, align);
-    return LX_OK;
 }
 
 /** Whether the payload of an entry is shared, and was already counted. */
@@ -80,18 +77,14 @@ static lx_status count_record(counting *self, lx__value_reader *reader, uint64_t
 {
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < self->snapshot->store->schema->count; i++) {
-        const lx__entry_rules *rules = self->snapshot->columns[i].rules;
         lx__value value;
-        status = lx__value_load(reader, i, index, &value, error);
+        status = lx__value_find(reader, i, index, &value, error);
         if (status != LX_OK)
             break;
         bool again = is_repeated(self, i, &value.entry);
-        status = lx__entry_check(&value.entry, rules, error);
-        if (status == LX_OK && !again)
-            status = count_payload(self, &value.entry, rules->align, error);
-        if (status != LX_OK)
-            lx__snapshot_add_context(self->snapshot, i, index, &value.entry, error);
-        else if (self->fields != NULL)
+        if (!again)
+            count_payload(self, &value, self->snapshot->columns[i].rules->align);
+        if (self->fields != NULL)
             count_value(&value.entry, again, &self->fields[i]);
     }
     return status;

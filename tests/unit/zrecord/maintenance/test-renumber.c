@@ -208,5 +208,19 @@ START_TEST(a_part_need_not_have_chunks)
 }
 END_TEST
 
+START_TEST(a_part_without_missing_values_has_no_row_of_zeros)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint8_t offset_row[LX__OFFSET_ROW] = {0}, check_row[LX__CHECK_ROW] = {0};
+    size_t done;
+    lx__renumber rows = begin(0);
+    rows.complete = true;
+    ck_assert_int_eq(lx__renumber_rows(&rows, 0, offset_row, check_row, 1, &done, &error),
+                     LX_ERR_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(error.message, "row was lost"));
+}
+END_TEST
+
 UNIT_MAIN("zrecord/maintenance/renumber", values_stay_intact, damaged_values_stay_damaged,
-          invalid_rows_are_refused, a_part_need_not_have_chunks)
+          invalid_rows_are_refused, a_part_need_not_have_chunks,
+          a_part_without_missing_values_has_no_row_of_zeros)
