@@ -5,6 +5,7 @@
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
 #include "zrecord/read/prefetch.h"
+#include "zrecord/snapshot/sealed.h"
 #include "zrecord/write/add.h"
 #include "zrecord/write/handle.h"
 
@@ -115,8 +116,10 @@ static lx_status take_value(copying *c, size_t position, uint64_t index, lx_erro
     if (field == NONE)
         return LX_OK;
     lx_status status = lx__value_fetch_verified(&c->reader, field, index, value, error);
-    if (status != LX_OK || value->data == NULL)
+    if (status != LX_OK)
         return status;
+    if (value->data == NULL) /* missing: here, too, damaged data must not look intact */
+        return lx__sealed_check_field(c->from->store, &c->from->state, field, error);
     const lx__entry *entry = &value->entry;
     *stored = (lx__stored){.data = value->data, .size = entry->physical, .logical = entry->logical};
     if (lx__entry_is_inline(entry))

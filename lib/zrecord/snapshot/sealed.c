@@ -148,3 +148,18 @@ lx_status lx__sealed_check_table(const lx__store *store, const lx__state *state,
 {
     return visit_table(store, state, field, kind, check_crc, error);
 }
+
+lx_status lx__sealed_check_field(lx__store *store, const lx__state *state, size_t field,
+                                 lx_error *error)
+{
+    uint32_t id = lx__schema_field(store->schema, field)->shown.id, position;
+    if (!store->meta.sealed || !lx__schema_find_id(store->meta.schema, id, &position) ||
+        atomic_load(&store->tables_checked[field]) || lx__store_was_replaced(store))
+        return LX_OK;
+    lx_status status = lx__sealed_check_table(store, state, position, LX__OFFSET_KIND, error);
+    if (status == LX_OK)
+        status = lx__sealed_check_table(store, state, position, LX__CHECK_KIND, error);
+    if (status == LX_OK)
+        atomic_store(&store->tables_checked[field], true);
+    return status;
+}

@@ -110,8 +110,10 @@ static lx_status prepare_fields(lx__store *store, lx_error *error)
     store->checked_rows = lx__alloc_array(count, sizeof *store->checked_rows);
     store->dictionaries = lx__alloc_array(count, sizeof *store->dictionaries);
     store->tables_requested = lx__alloc_array(count, sizeof *store->tables_requested);
+    store->tables_checked = lx__alloc_array(count, sizeof *store->tables_checked);
     if (store->rules == NULL || store->tables == NULL || store->checked_rows == NULL ||
-        store->dictionaries == NULL || store->tables_requested == NULL)
+        store->dictionaries == NULL || store->tables_requested == NULL ||
+        store->tables_checked == NULL)
         return lx__fail_memory(error, "a dataset");
     for (size_t i = 0; i < count; i++)
         store->rules[i] = lx__field_rules(lx__schema_field(store->schema, i), store->meta.uuid);
@@ -405,6 +407,7 @@ static void store_free(lx__store *store)
     lx__free(store->inflaters);
     lx__free(store->dictionaries);
     lx__free(store->tables_requested);
+    lx__free(store->tables_checked);
     lx__free(store->rules);
     lx_schema_free(store->schema);
     lx__meta_free(&store->meta);

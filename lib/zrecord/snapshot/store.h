@@ -75,6 +75,7 @@ typedef struct lx__store {
     atomic_uint resident_steps;     /**< Number of tests in a row that found no value on disk. */
     _Atomic uint64_t major_faults;  /**< Of the process, at the last slow step. */
     _Atomic bool *tables_requested; /**< One per field of @ref schema. */
+    _Atomic bool *tables_checked;   /**< Likewise; see lx__sealed_check_field(). */
 
     pthread_mutex_t log_mutex; /**< Guards @ref log. Locked before @ref mutex. */
     lx__wal_reader log;        /**< Opened by the first replay. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies of records of other datasets, compared with a plain model. */
 #include "../goldens.h"
+#include "../harm.h"
 #include "../plain.h"
 
 /** The stored bytes of all values of a field. */
@@ -259,7 +260,38 @@ START_TEST(finds_damage_before_copying_it)
 }
 END_TEST
 
+/** In a field that may lack values, only the checksums of the tables tell. */
+START_TEST(finds_a_lost_row_before_copying_it_as_missing)
+{
+    static const lx__entry zeros = {0};
+    const uint64_t lost = 8;
+    char *scratch = scratch_make();
+    records_make_sealed("whole", 20);
+    for (int sealed = 0; sealed < 2; sealed++) {
+        lx_error error = LX_ERROR_INIT;
+        directory_copy("whole", "from");
+        entry_put("from", "image", lost, &zeros);
+        if (!sealed)
+            records_unseal("from");
+        lx_dataset *from = open_dataset("from");
+        lx_writer *writer = records_create("to", NULL);
+        lx_status status = lx_writer_copy(writer, from, &lost, 1, NULL, &error);
+        if (sealed)
+            expect_error(status, LX_ERR_CORRUPT, "table checksum mismatch", "image.offset");
+        else
+            ck_assert_int_eq(status, LX_OK);
+        unit_ok(lx_writer_rollback(writer, &error));
+        close_writer(writer);
+        lx_dataset_close(from);
+        nftw("from", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        nftw("to", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/copy", all_records_are_copied_as_they_are_stored, appends_records_in_any_order,
           a_dataset_can_be_copied_to_itself, compression_follows_the_schema,
           a_dictionary_is_not_copied, handles_highly_compressible_values,
-          rejects_unfit_records_before_appending_any, finds_damage_before_copying_it)
+          rejects_unfit_records_before_appending_any, finds_damage_before_copying_it,
+          finds_a_lost_row_before_copying_it_as_missing)
