@@ -3,6 +3,8 @@
 
 import os
 import pathlib
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -219,6 +221,79 @@ def test_a_loader_that_can_read_no_record_says_what_to_do(tmp_path):
         next(lx.Loader(tmp_path / 'd', on_damage='skip'))
     loader = lx.Loader(tmp_path / 'd', on_damage='zeros')
     assert not next(loader)['data'].any()
+
+
+# ---- rows of zeros, as an interrupted copy or a sparse restore leaves them
+
+ROWS = 9000
+KINDS = {'byte': (lx.Field('int8'), np.arange(ROWS, dtype=np.int8)),
+         'number': (lx.Field('int64'), np.arange(ROWS)),
+         'triple': (lx.Field('float32', 3), np.ones((ROWS, 3), np.float32)),
+         'packed': (lx.Field('int32', 16, compress='flate'), np.ones((ROWS, 16), np.int32)),
+         'text': (lx.Field(str), [f'text {i}' * (i % 3) for i in range(ROWS)]),
+         'blob': (lx.Field(bytes), [b'blob' * (i % 4) for i in range(ROWS)]),
+         'json': (lx.Field('json'), [i for i in range(ROWS)]),
+         'list': (lx.Field('int32', (None,)), [np.ones(i % 4, np.int32) for i in range(ROWS)])}
+READERS = {'item': lambda dataset, name, rows: dataset[name][rows[0]],
+           'record': lambda dataset, name, rows: dataset[rows[0]],
+           'slice': lambda dataset, name, rows: dataset[name][rows[0]:rows[-1] + 1],
+           'all': lambda dataset, name, rows: dataset[name][:],
+           'list': lambda dataset, name, rows: dataset[name][rows[::-1]],
+           'gather': lambda dataset, name, rows: dataset.gather(rows, [name]),
+           'lengths': lambda dataset, name, rows: dataset[name].lengths(rows),
+           'read': lambda dataset, name, rows: dataset[name].read(rows[0], 0, 1),
+           'views': lambda dataset, name, rows: dataset.views(rows, fields=[name]),
+           'arrow': lambda dataset, name, rows: lx.import_arrow(
+               dataset.to_arrow(rows, fields=[name]), dataset.path + '-arrow',
+               durability='none'),
+           'digest': lambda dataset, name, rows: dataset.digest(),
+           'stat': lambda dataset, name, rows: dataset.stat(),
+           'loader': lambda dataset, name, rows: list(lx.Loader(dataset, fields=[name],
+                                                                batch_size=1000)),
+           'copy': lambda dataset, name, rows: lx.copy(dataset.path, dataset.path + '-copy',
+                                                       fields=[name], progress=False,
+                                                       durability='none')}
+UNFIT = {'lengths': ('byte', 'number', 'triple', 'packed'), 'read': ('byte', 'number')}
+
+
+def zero_rows(path, name, first, count):
+    for table, row in ('offset', 16), ('check', 8):
+        with open(path / f'{name}.{table}', 'r+b') as file:
+            file.seek(first * row)
+            file.write(bytes(count * row))
+
+
+@pytest.fixture(scope='module')
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp('whole') / 'dataset'
+    with lx.create(path, {name: kind for name, (kind, _) in KINDS.items()}) as writer:
+        writer.extend({name: values for name, (_, values) in KINDS.items()})
+        writer.seal()
+    return path
+
+
+@pytest.mark.parametrize('name', KINDS)
+def test_each_reader_finds_rows_of_zeros(whole, tmp_path, name):
+    pages = 512, 4096, 16384, 65536    # of disks, systems and caches, in the table of entries
+    for at, page in enumerate(pages):
+        path = tmp_path / str(page)
+        shutil.copytree(whole, path)
+        first = page // 16 * (at % 2)
+        rows = list(range(first, first + page // 16))
+        zero_rows(path, name, first, len(rows))
+        if at % 2:
+            lx.unseal(path)
+        for access, verify in ('mmap', 'first'), ('mmap', 'never'), ('pread', 'always'):
+            with lx.open(path, access=access, verify=verify) as dataset:
+                for reader, call in READERS.items():
+                    if name in UNFIT.get(reader, ()):
+                        continue
+                    with pytest.raises((lx.CorruptError, OSError)) as caught:    # Arrow's
+                        call(dataset, name, rows)
+                    found = re.search(rf"/{page}/{name}\.offset, field '{name}', record (\d+), "
+                                      r'offset (\d+): .* row was lost', str(caught.value))
+                    assert found and int(found[1]) in rows, (reader, caught.value)
+                    assert int(found[2]) == 16 * int(found[1])
 
 
 # ---- copies
