@@ -62,6 +62,9 @@ typedef struct command {
     /** The exit status is as for diff(1): 1 if run() returns #LX_ERR_MISMATCH, after it has printed
      * the differences; 2 after any failure. */
     bool compares;
+    /** The exit status is 3 if run() returns #LX_ERR_MISMATCH and sets no error, after it has
+     * printed what it found. */
+    bool finds;
     /** It may read a remote dataset: --cache and other options are added, which elsewhere_take()
      * takes. */
     bool fetches;

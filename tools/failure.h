@@ -11,7 +11,7 @@
 #include <loaderx/status.h>
 
 /** Exit statuses; after a signal, the exit status is 128 plus the signal's number. */
-enum { EXIT_DONE = 0, EXIT_DATA = 1, EXIT_CALL = 2 };
+enum { EXIT_DONE = 0, EXIT_DATA = 1, EXIT_CALL = 2, EXIT_FOUND = 3 };
 
 /** Reports that memory ran out; @p purpose says what the memory was for. */
 lx_status fail_memory(lx_error *error, const char *purpose);

@@ -105,10 +105,12 @@ int main(int argc, char **argv)
                                       : run_itself(argv[1], &error);
     bool compares = chosen != NULL && chosen->compares;
     bool differs = compares && status == LX_ERR_MISMATCH;
-    if (status >= 0 || differs)
+    bool found = chosen != NULL && chosen->finds && status == LX_ERR_MISMATCH &&
+                 error.status == LX_OK;
+    if (status >= 0 || differs || found)
         status = flush_output(&error);
     if (status >= 0)
-        return differs ? EXIT_DATA : EXIT_DONE;
+        return differs ? EXIT_DATA : found ? EXIT_FOUND : EXIT_DONE;
     failure_print(&error, chosen != NULL ? chosen->name : NULL);
     print_where_help_is(&error, chosen);
     fflush(stdout);

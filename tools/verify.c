@@ -80,6 +80,8 @@ static lx_status damaged(const lx_error *damage, void *user, lx_error *error)
     verification *v = user;
     char line[sizeof damage->path + sizeof damage->message + 512];
     lx_status status = LX_OK;
+    if (v->json && damage->status == LX_ERR_MISMATCH)
+        return LX_OK; /* a value that is no image: only counted */
     progress_clear(&v->bar);
     if (v->json) {
         status = print_damage_json(v, damage);
@@ -110,7 +112,7 @@ static void end_json(const verification *v, const lx_verify_result *result, lx_s
     if (v->sample.part != 0)
         printf("null,\n  \"seed\": %" PRIu64, v->sample.seed);
     else
-        printf("%" PRIu64, result->bytes);
+        printf("%" PRIu64 ",\n  \"not_images\": %" PRIu64, result->bytes, result->not_images);
     printf(",\n  \"complete\": %s,\n  \"intact\": %s\n}\n",
            ended && v->sample.part == 0 ? "true" : "false", status == LX_OK ? "true" : "false");
 }
@@ -143,8 +145,9 @@ static void print_summary(const verification *v, const lx_verify_result *result)
                "): nothing in it is damaged\n",
                v->path, result->records, result->values, v->sample.seed);
     else
-        printf("%s: %" PRIu64 " records, %" PRIu64 " values, %s stored: nothing is damaged\n",
-               v->path, result->records, result->values, report_size(result->bytes, size));
+        printf("%s: %" PRIu64 " records, %" PRIu64 " values, %s stored: nothing is damaged%s\n",
+               v->path, result->records, result->values, report_size(result->bytes, size),
+               result->not_images != 0 ? ", but the values listed are no images" : "");
 }
 
 static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
@@ -171,7 +174,7 @@ static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
         *error = first;
     dataset_advise_repair(error);
     lx_error_locate(error, v->path, NULL, LX_NONE, LX_NONE);
-    return status;
+    return status == LX_OK && result.not_images != 0 ? LX_ERR_MISMATCH : status;
 }
 
 static lx_status verify_with(verification *v, lx_executor *executor, lx_error *error)
@@ -216,16 +219,18 @@ static lx_status run(int argc, char **argv, lx_error *error)
     return status == LX_OK ? verify(&v, error) : status;
 }
 
-const command verify_command = {.name = "verify",
-                                .arguments = "DIR [OPTION...]",
-                                .summary = "verify every record and report all damage",
-                                .options = options,
-                                .option_count = sizeof options / sizeof *options,
-                                .notes = "The exit status is 1 if anything is damaged.\n",
-                                .examples =
-                                    "  loaderx verify fashion\n"
-                                    "  loaderx verify fashion --threads 2 --quiet\n"
-                                    "  loaderx verify s3://bucket/train --sample 0.1%\n"
-                                    "  loaderx verify fashion --json | jq '.damages[].record'\n",
-                                .fetches = true,
-                                .run = run};
+const command verify_command = {
+    .name = "verify",
+    .arguments = "DIR [OPTION...]",
+    .summary = "verify every record and report all damage",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "The exit status is 1 if anything is damaged, and 3 if nothing is,\n"
+             "but an image field has values that are no images.\n",
+    .examples = "  loaderx verify fashion\n"
+                "  loaderx verify fashion --threads 2 --quiet\n"
+                "  loaderx verify s3://bucket/train --sample 0.1%\n"
+                "  loaderx verify fashion --json | jq '.damages[].record'\n",
+    .fetches = true,
+    .finds = true,
+    .run = run};

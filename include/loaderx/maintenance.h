@@ -23,11 +23,12 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Called for each damaged item that lx_dataset_verify() finds, on the calling thread. Damaged
- * records come first, in ascending order, with the fields of a record in schema order; damaged
- * files come last.
+ * Called for each damaged item that lx_dataset_verify() finds, on the calling thread, and for each
+ * value of type #LX_IMAGE that is intact but no image. Records come first, in ascending order, with
+ * the fields of a record in schema order; damaged files come last.
  *
- * @param damage  Describes the damaged item; valid only during the call.
+ * @param damage  Describes the item; valid only during the call. Its status is #LX_ERR_CORRUPT or,
+ *                for a value that is no image, #LX_ERR_MISMATCH.
  * @param user    The pointer that was passed to lx_dataset_verify().
  * @param error   The error of the call, which already reports the first damaged item; may be NULL.
  * @return #LX_OK to continue. Any other status ends the verification, which returns that status;
@@ -42,7 +43,8 @@ typedef struct lx_verify_result {
                                records times the number of fields. */
     uint64_t bytes;       /**< The number of stored bytes whose checksums were computed. */
     uint64_t damages;     /**< The number of damaged items that were found. */
-    uint64_t reserved[4]; /**< Reserved; zero. */
+    uint64_t not_images;  /**< The number of intact values of type #LX_IMAGE that are no images. */
+    uint64_t reserved[3]; /**< Reserved; zero. */
 } lx_verify_result;
 
 /**
@@ -53,6 +55,9 @@ typedef struct lx_verify_result {
  * checksums of the tables and the exact lengths of all files. lx_dataset_repair() finds the same
  * damage. A value that cannot be read from the disk (EIO) counts as damaged. If the library was
  * built without libzstd, compressed values of zstd fields are checked only against their checksums.
+ *
+ * A value of type #LX_IMAGE that begins as no image file is reported and counted, but it is no
+ * damage: writers refuse such values, but those before 1.0.0 did not.
  *
  * The readers of the dataset's executor check parts of the dataset in parallel. If the dataset has
  * no executor, the call opens one with one reader per CPU. The call prefetches the data, so the

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/image-signature.h"
 #include "base/utf8.h"
 #include "importer/json-value.h"
 #include "importer/number.h"
@@ -218,6 +219,19 @@ static bool measure_ragged(const lx__import_field *field, const lx__import_value
     return true;
 }
 
+static lx_status check_image(const lx__import_field *field, const lx__import_value *value,
+                             lx_error *error)
+{
+    if (lx__image_signature_find(value->data, value->size) != LX__IMAGE_NONE)
+        return LX_OK;
+    lx_status status = lx_fail(error, LX_ERR_CORRUPT,
+                               LX__NO_IMAGE "; skip bad records, or set the type of the field to "
+                                            "bytes",
+                               value->size);
+    lx_error_locate(error, NULL, field->source, LX_NONE, LX_NONE);
+    return status;
+}
+
 /** What a field of bytes stores for a value. */
 static lx_status choose_bytes(const lx__import_field *field, const lx__import_value *value,
                               const void **data, size_t *size, lx_error *error)
@@ -245,6 +259,8 @@ static lx_status choose_bytes(const lx__import_field *field, const lx__import_va
         }
     } else if (field->type == LX__IMPORT_AS_IMAGE && !raw) {
         return fail_type(field, value, error);
+    } else if (field->type == LX__IMPORT_AS_IMAGE) {
+        return check_image(field, value, error);
     }
     return LX_OK;
 }

@@ -172,7 +172,7 @@ def test_cards(card, folder):
     ("str", "gr\u00fc\u00df".encode(), True), ("str", b"gr\xfc\xdf", False), ("str", b"", True),
     ("str", b"\xed\xa0\x80", False), ("json", b"[1, {}]", True), ("json", b"[1, {]", False),
     ("json", b"", False), ("json", b"NaN", False), ("json", b"[" * 512 + b"]" * 512, True),
-    ("json", b"[" * 513 + b"]" * 513, False), ("image", b"\xff", True)])
+    ("json", b"[" * 513 + b"]" * 513, False), ("image", b"\xff\xd8\xff", True)])
 @pytest.mark.parametrize("compress", ["raw", "flate"])
 def test_verification_checks_the_content(folder, dtype, value, valid, compress):
     new = Composer([field(0, "x", dtype, compress=compress)])

@@ -121,7 +121,7 @@ def test_cold_compressed_values(loaderx, folder):
 def test_images_are_not_decoded(loaderx, folder):
     (folder / 'photos').mkdir()
     for i in range(20):
-        (folder / f'photos/{i}.jpg').write_bytes(bytes(999))
+        (folder / f'photos/{i}.jpg').write_bytes(b'\xff\xd8\xff' + bytes(999))
     loaderx.text('import', 'd', '--format', 'folder', 'photos')
     summary = loaderx.json('bench', 'd', '--seconds', 1)['summary']
     assert summary.endswith("The images of field 'data' were not decoded, which takes much longer.")

@@ -13,6 +13,8 @@ import time
 import numpy as np
 import pytest
 
+JPEG = b'\xff\xd8\xff'    # how each begins
+
 
 def read_numbers(loaderx, folder, field, path='d'):
     loaderx.text('get', path, ':', '--field', field, '--npy', 'back.npy')
@@ -62,13 +64,13 @@ def test_tar(loaderx, folder, form):
     with tarfile.open(folder / 'a.tar', 'w', format=form) as archive:
         for i in range(500):
             stem = f'{"folder/" * 16}{i:06d}'
-            for name, data in ('cls', b'%d' % (i % 10)), ('jpg', bytes([i % 256]) * i):
+            for name, data in ('cls', b'%d' % (i % 10)), ('jpg', JPEG + bytes([i % 256]) * i):
                 member = tarfile.TarInfo(f'{stem}.{name}')
                 member.size = len(data)
                 archive.addfile(member, io.BytesIO(data))
     loaderx.text('import', 'd', '--format', 'tar', 'a.tar', '--option', 'key=key')
     assert read_numbers(loaderx, folder, 'cls').tolist() == [i % 10 for i in range(500)]
-    assert read_bytes(loaderx, 300, 'jpg') == bytes([44]) * 300
+    assert read_bytes(loaderx, 300, 'jpg') == JPEG + bytes([44]) * 300
     assert read_bytes(loaderx, 300, 'key').decode() == 'folder/' * 16 + '000300'
 
 
@@ -76,10 +78,11 @@ def test_folder(loaderx, folder):
     for name in 'b/2.png', 'b/1.png', 'a/x.jpg', 'a/notes.txt':
         path = folder / 'in' / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(name)
+        path.write_bytes(JPEG + name.encode())
     loaderx.text('import', 'd', '--format', 'folder', 'in', '--option', 'extensions=png,jpg')
     assert read_numbers(loaderx, folder, 'label').tolist() == [0, 1, 1]
-    assert read_bytes(loaderx, 1, 'name') == read_bytes(loaderx, 1, 'data') == b'b/1.png'
+    assert read_bytes(loaderx, 1, 'name') == b'b/1.png'
+    assert read_bytes(loaderx, 1, 'data') == JPEG + b'b/1.png'
 
 
 def test_standard_input_and_compression(loaderx, folder):
@@ -107,6 +110,18 @@ def test_bad_records(loaderx, folder):
     assert got['bad'] == 31 and len(got['skipped']) == 31
     assert got['skipped'][0]['record'] == 1 and got['skipped'][0]['offset'] == 9
     assert read_numbers(loaderx, folder, 'a').tolist() == [1, 2]
+
+
+@pytest.mark.parametrize('data', [b'', b'a cat', bytes(12)])
+def test_values_that_are_no_images_are_bad_records(loaderx, folder, data):
+    (folder / 'in').mkdir()
+    for name, image in ('0.jpg', JPEG), ('1.jpg', data), ('2.jpg', JPEG):
+        (folder / 'in' / name).write_bytes(image)
+    line = loaderx.fails(1, 'import', 'stopped', '--format', 'folder', 'in')
+    assert f'the value is no image: its {len(data)} bytes' in line and "'data', record 1" in line
+    got = loaderx.json('import', 'd', '--format', 'folder', 'in', '--on-bad', 'skip')
+    assert (got['records'], got['bad']) == (2, 1)
+    assert loaderx.json('verify', 'd')['not_images'] == 0
 
 
 def test_a_failed_replacement_leaves_the_dataset(loaderx, folder):

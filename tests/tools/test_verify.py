@@ -24,7 +24,7 @@ def test_intact(loaderx, images):
     assert loaderx.text('verify', 'images', '--quiet') == ''
     got = loaderx.json('verify', 'images')
     assert got == {'path': 'images', 'damages': [], 'records': 20, 'values': 40,
-                   'bytes': got['bytes'], 'complete': True, 'intact': True}
+                   'bytes': got['bytes'], 'not_images': 0, 'complete': True, 'intact': True}
 
 
 def test_reports_each_damage(loaderx, folder, images):
@@ -82,6 +82,28 @@ def test_missing_value_of_a_complete_field(loaderx, folder, images):
         "images/label.offset, field 'label', record 9, offset 144: the row is zero, but")
     loaderx.text('repair', 'images', '--apply')
     assert loaderx('verify', 'images').returncode == 0
+
+
+def test_values_that_are_no_images(loaderx, folder, images):
+    """As 1.0.0-rc1 could write them: here, the type of a field is changed afterwards."""
+    (folder / 'lines').write_text('a cat\nGIF89a\n\n\xff')
+    loaderx.text('import', 'old', '--format', 'lines', 'lines', '--field', 'text=bytes')
+    meta = folder / 'old' / 'meta.json'
+    meta.write_bytes(stamped(meta.read_bytes().replace(b'"bytes"', b'"image"')))
+    done = loaderx('verify', 'old')
+    assert (done.returncode, done.stderr) == (3, b'')
+    lines = done.stdout.decode().splitlines()
+    assert ["field 'text', record 0" in lines[0], 'record 2' in lines[1], 'record 3' in lines[2],
+            len(lines)] == [True, True, True, 4], lines
+    assert all('the value is no image: its' in line for line in lines[:3])
+    assert lines[3].endswith('nothing is damaged, but the values listed are no images')
+    got = json.loads(loaderx('verify', 'old', '--json').stdout)
+    assert (got['not_images'], got['damages'], got['intact']) == (3, [], True)
+    assert 'nothing' in loaderx.text('repair', 'old')
+    loaderx.text('copy', 'old', 'new')                      # a copy keeps what the source has
+    assert loaderx('verify', 'new').returncode == 3
+    loaderx.fails(1, 'import', 'old', '--format', 'lines', 'lines', '--field', 'text=image',
+                  '--append')
 
 
 def test_truncated_chunk(loaderx, folder, images):

@@ -235,7 +235,7 @@ def import_tar(inputs: _Inputs, path: Path, *, key: Optional[str] = None, fields
     --------
     >>> import io, tarfile
     >>> with tarfile.open('shard.tar', 'w') as archive:
-    ...     for name, data in ('0.cls', b'3'), ('0.jpg', b'...'), ('1.cls', b'4'):
+    ...     for name, data in ('0.cls', b'3'), ('0.jpg', b'\\xff\\xd8\\xff'), ('1.cls', b'4'):
     ...         member = tarfile.TarInfo(name)
     ...         member.size = len(data)
     ...         archive.addfile(member, io.BytesIO(data))

@@ -305,7 +305,7 @@ def test_hugging_face(tmp_path):
 
 def test_images_of_hugging_face(tmp_path):
     datasets = pytest.importorskip('datasets')
-    photos = [b'\x89PNG 1', None, b'\xff\xd8 JPEG']
+    photos = [b'\x89PNG\r\n\x1a\n 1', None, b'\xff\xd8\xff JPEG']
     made = datasets.Dataset.from_dict({
         'photo': [None if photo is None else {'bytes': photo, 'path': None} for photo in photos],
         'sound': [{'bytes': b'RIFF', 'path': 'a.wav'}] * 3, 'label': [1, 2, 3]})
@@ -325,7 +325,8 @@ def test_images_of_hugging_face(tmp_path):
     ds.refresh()
     assert values(ds, 'photo') == [*photos, photos[2], photos[0]]
     only_path = datasets.Dataset(
-        pa.table({'photo': [{'bytes': b'a', 'path': None}, {'bytes': None, 'path': 'a.png'}]}))
+        pa.table({'photo': [{'bytes': b'\xff\xd8\xff', 'path': None},
+                            {'bytes': None, 'path': 'a.png'}]}))
     with pytest.raises(ValueError, match="field 'photo', record 1: .*a path but no bytes"):
         imported(tmp_path, only_path.cast(datasets.Features({'photo': datasets.Image()})))
 

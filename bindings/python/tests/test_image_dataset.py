@@ -135,7 +135,7 @@ def test_a_restored_loader_continues_with_the_same_pixels(photos):
 def test_bad_images_are_damaged_records(tmp_path):
     path = tmp_path / 'bad'
     files = [PNG] * 10
-    files[3], files[7] = PNG[:-20], b'no image'
+    files[3], files[7] = PNG[:-20], PNG[:8] + b'no image'
     with lx.create(path, {'image': lx.Field('image'), 'label': lx.Field('int64')}) as writer:
         writer.extend({'image': files, 'label': np.arange(10)})
     dataset = images.ImageDataset(path, [images.Resize((4, 4))])

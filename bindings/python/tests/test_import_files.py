@@ -21,6 +21,8 @@ from hypothesis import given, settings, strategies as st
 
 import loaderx as lx
 
+JPEG = b'\xff\xd8\xff'    # how each begins
+
 
 def values(dataset, name):
     """The values of a field: None for missing ones."""
@@ -182,7 +184,7 @@ def test_tar_members_are_those_of_tarfile(tmp_path, form, compress):
             stem = 'deep/' * (i % 40) + f'{i:05}' + ('_long' * (i % 9))
             for name in rng.sample(['jpg', 'cls', 'seg.PNG', 'json'], rng.randrange(1, 5)):
                 data = {'cls': b'%d\n' % i, 'json': json.dumps({'i': i}).encode()}.get(
-                    name, rng.randbytes(rng.randrange(2000)))
+                    name, JPEG + rng.randbytes(rng.randrange(2000)))
                 member = tarfile.TarInfo(f'{stem}.{name}')
                 member.size = len(data)
                 archive.addfile(member, io.BytesIO(data))
@@ -228,21 +230,31 @@ def test_folders_are_those_of_image_folder(tmp_path):
     for name in 'dog/1.png', 'cat/a/2.PNG', 'cat/1.png', 'cat/notes.txt', 'dog/.hidden.png':
         path = tmp_path / 'in' / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(name)
+        path.write_bytes(JPEG + name.encode())
     lx.import_folder(tmp_path / 'in', tmp_path / 'd', extensions=['.png', 'jpg'], progress=False)
     dataset = lx.open(tmp_path / 'd')
     names = ['cat/1.png', 'cat/a/2.PNG', 'dog/1.png']
     assert values(dataset, 'name') == names
-    assert values(dataset, 'data') == [name.encode() for name in names]
+    assert values(dataset, 'data') == [JPEG + name.encode() for name in names]
     assert dataset.fields['data'] == lx.Field('image')
     assert values(dataset, 'label') == [0, 0, 1]
     assert values(dataset, 'class') == ['cat', 'cat', 'dog']
 
 
+def test_files_that_are_no_images_are_bad_records(tmp_path):
+    (tmp_path / 'in').mkdir()
+    for name, data in ('0.jpg', JPEG), ('1.jpg', b'a cat'), ('2.jpg', b''), ('3.jpg', JPEG):
+        (tmp_path / 'in' / name).write_bytes(data)
+    with pytest.raises(lx.CorruptError, match='the value is no image: its 5 bytes'):
+        lx.import_folder(tmp_path / 'in', tmp_path / 'stopped', progress=False)
+    report = lx.import_folder(tmp_path / 'in', tmp_path / 'd', on_bad='skip', progress=False)
+    assert report.bad == 2 and values(lx.open(tmp_path / 'd'), 'data') == [JPEG, JPEG]
+
+
 def test_the_classes_of_all_folders_are_numbered_together(tmp_path):
     for name in 'a/cat/1', 'a/dog/1', 'b/ant/1', 'b/dog/1':
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name)
+        (tmp_path / name).write_bytes(JPEG + name.encode())
     folders = [tmp_path / 'a', tmp_path / 'b']
     lx.import_folder(folders, tmp_path / 'both', progress=False)
     for i, folder in enumerate(folders):

@@ -117,7 +117,8 @@ def test_image_files_are_shown_small(tmp_path, monkeypatch):
     from loaderx import images
     pixels = np.random.default_rng(1).integers(0, 256, (50, 200, 3), np.uint8)
     large = images.encode(np.zeros((4097, 4096), np.uint8), 'png')
-    files = [images.encode(pixels, 'png'), images.encode(pixels[:, :, 0]), b'GIF<89>', b'', large]
+    files = [images.encode(pixels, 'png'), images.encode(pixels[:, :, 0]), b'GIF89a<',
+             b'\xff\xd8\xff', large]
     ds = create(tmp_path / 'd', {'x': lx.Field('image')}, x=files)
     table = Cells(ds._repr_html_())
     assert np.array_equal(decode(table.images[0]), pixels[::4, ::4])
@@ -125,7 +126,7 @@ def test_image_files_are_shown_small(tmp_path, monkeypatch):
     cells = [row[1] for row in table.rows[1:]]
     assert cells[:2] == ['png 200 x 50, colour', 'jpeg 200 x 50, grey']
     assert cells[2].startswith('7 bytes: the image is not a JPEG, PNG or WebP')
-    assert cells[3].startswith('0 bytes: the image is empty')
+    assert cells[3].startswith('3 bytes: ')
     assert re.match('[0-9,]+ bytes: the image has 4096 x 4097 pixels, more than', cells[4])
     monkeypatch.setitem(sys.modules, 'loaderx._images', None)
     assert Cells(ds._repr_html_()).rows[3] == ['2', '7 bytes']

@@ -392,8 +392,8 @@ def test_combined_datasets_have_the_types_of_their_fields(tmp_path):
               'times': lx.Field('datetime64[s]', (None,)), 'x': lx.Field('int8', (2,))}
     with lx.create(tmp_path / 'd', fields) as writer:
         for i in range(3):
-            writer.append(text=str(i), j=[i], image=b'', raw=b'r', boxes=np.ones((i, 4), 'f4'),
-                          times=['2024-01-01'] * i, x=[i, i])
+            writer.append(text=str(i), j=[i], image=b'\xff\xd8\xff', raw=b'r',
+                          boxes=np.ones((i, 4), 'f4'), times=['2024-01-01'] * i, x=[i, i])
     ds = lx.open(tmp_path / 'd')
     for one in (lx.ConcatDataset([ds, ds]), lx.SubsetDataset(ds, [2, 1]), ds.where([True] * 3),
                 lx.SubsetDataset(lx.ConcatDataset([ds, ds]), [0, 4])):

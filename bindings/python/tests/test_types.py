@@ -4,6 +4,7 @@
 import datetime
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -79,9 +80,29 @@ def test_bytes_and_image_fields_refuse_strs(tmp_path):
     with lx.create(tmp_path / 'd', {'b': lx.Field(bytes), 'i': lx.Field('image')}) as writer:
         for name in 'b', 'i':
             with pytest.raises(TypeError, match=f"'{name}' must be bytes or None, not str; encode"):
-                writer.append({'b': b'', 'i': b'', name: 'a'})
-        writer.append(b=b'', i=b'\xff\xd8')
-    assert lx.open(tmp_path / 'd')['i'][:] == [b'\xff\xd8']
+                writer.append({'b': b'', 'i': b'\xff\xd8\xff', name: 'a'})
+        writer.append(b=b'', i=b'\xff\xd8\xff')
+    assert lx.open(tmp_path / 'd')['i'][:] == [b'\xff\xd8\xff']
+
+
+@pytest.mark.parametrize('data', [b'', b'a cat', bytes(12)])
+def test_image_fields_refuse_what_is_no_image(tmp_path, data):
+    with lx.create(tmp_path / 'd', {'i': lx.Field('image')}) as writer:
+        writer.append(i=b'\xff\xd8\xff')
+        for write in (lambda: writer.append(i=data), lambda: writer.extend(i=[b'GIF89a', data]),
+                      lambda: writer.__setitem__(0, {'i': data})):
+            with pytest.raises(ValueError, match=f"'i'.*: the value is no image: its {len(data)} "):
+                write()
+        assert len(writer) == 1
+
+
+def test_a_format_that_is_not_decoded_is_named_once(tmp_path, caplog):
+    for name in 'd', 'e':    # once for each writer
+        with lx.create(tmp_path / name, {'i': lx.Field('image')}) as writer:
+            writer.append(i=b'GIF89a')
+            writer.extend(i=[b'GIF89a', b'II*\0', b'\xff\xd8\xff'] * 2)
+    assert [re.search("'i': (.*) is stored", record.getMessage())[1]
+            for record in caplog.records] == ['GIF', 'TIFF'] * 2
 
 
 def test_set_values_repeat_a_text(tmp_path):

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <loaderx/image/format.h>
 
-#include <stdbool.h>
-#include <string.h>
-
-static bool starts_with(const uint8_t *bytes, size_t size, const char *text, size_t length)
-{
-    return size >= length && memcmp(bytes, text, length) == 0;
-}
+#include "base/image-signature.h"
 
 lx_image_format lx_image_format_find(const void *bytes, size_t size)
 {
-    const uint8_t *at = bytes;
-    if (starts_with(at, size, "\xff\xd8\xff", 3))
-        return LX_IMAGE_JPEG;
-    if (starts_with(at, size, "\x89PNG\r\n\x1a\n", 8))
-        return LX_IMAGE_PNG;
-    if (size >= 12 && starts_with(at, size, "RIFF", 4) && memcmp(at + 8, "WEBP", 4) == 0)
-        return LX_IMAGE_WEBP;
-    return LX_IMAGE_UNKNOWN;
+    lx__image_signature found = lx__image_signature_find(bytes, size);
+    return lx__image_signature_is_decoded(found) ? (lx_image_format)found : LX_IMAGE_UNKNOWN;
 }
 
 const char *lx_image_format_get_name(lx_image_format format)

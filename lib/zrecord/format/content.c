@@ -2,6 +2,7 @@
 #include "zrecord/format/content.h"
 
 #include "base/error.h"
+#include "base/image-signature.h"
 #include "base/json-scan.h"
 #include "base/utf8.h"
 
@@ -34,4 +35,17 @@ lx_status lx__content_check(lx_dtype dtype, const void *data, size_t size, lx_st
     if (dtype == LX_STR)
         return check_text(text, size, failure, error);
     return dtype == LX_JSON ? check_json(text, size, failure, error) : LX_OK;
+}
+
+bool lx__content_is_no_image(lx_dtype dtype, const void *data, size_t size)
+{
+    return dtype == LX_IMAGE && lx__image_signature_find(data, size) == LX__IMAGE_NONE;
+}
+
+lx_status lx__content_check_new(lx_dtype dtype, const void *data, size_t size, lx_error *error)
+{
+    if (lx__content_is_no_image(dtype, data, size))
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       LX__NO_IMAGE "; encode pixels first, or use a field of bytes", size);
+    return lx__content_check(dtype, data, size, LX_ERR_ARGUMENT, error);
 }

@@ -142,6 +142,8 @@ static lx_status take(void *user, const lx__found *found)
     size_t fields = self->snapshot->store->meta.schema->count;
     lx_repair_action action = LX_REPAIR_ACTION_DROP;
     lx_status status = LX_OK;
+    if (found->error.status != LX_ERR_CORRUPT)
+        return LX_OK;           /* an intact value that is no image */
     lx_error_clear(&self->why); /* damage does not end the scan */
     if (found->file == LX__NO_FILE && lacks_dictionary(found)) {
         action = LX_REPAIR_ACTION_NONE;

@@ -3,6 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/image-signature.h"
+#include "zrecord/format/content.h"
 #include "zrecord/format/names.h"
 #include "zrecord/snapshot/sealed.h"
 #include "zrecord/table/dictionary-file.h"
@@ -25,15 +27,9 @@ static bool is_unreadable(const lx__verify_job *job, const lx_error *damage)
            !lx__store_is_elsewhere(job->checker.snapshot->store);
 }
 
-/** Adds a finding if @p status means damage; any other failure ends the job. */
-static lx_status add_finding(lx__verify_job *job, lx_status status, const lx_error *damage,
-                             uint64_t records)
+/** Keeps a finding, with the results up to and including @p records more records. */
+static lx_status keep(lx__verify_job *job, const lx_error *error, bool unreadable, uint64_t records)
 {
-    bool unreadable = is_unreadable(job, damage);
-    if (status != LX_ERR_CORRUPT && !unreadable) {
-        job->failure = *damage;
-        return status;
-    }
     if (job->found == NULL)
         job->found = lx__alloc_array(LX__FOUND_MAX, sizeof *job->found);
     if (job->found == NULL) {
@@ -41,15 +37,44 @@ static lx_status add_finding(lx__verify_job *job, lx_status status, const lx_err
         return lx__fail_memory(&job->failure, "a verification");
     }
     lx__found *kept = &job->found[job->found_count++];
-    *kept = (lx__found){.error = *damage,
+    *kept = (lx__found){.error = *error,
                         .unreadable = unreadable,
                         .file = job->file,
                         .field = job->field,
                         .index = job->index,
                         .sums = job->sums};
-    kept->error.status = LX_ERR_CORRUPT;
     kept->sums.records += records;
     return LX_OK;
+}
+
+/** Adds a finding if @p status means damage; any other failure ends the job. */
+static lx_status add_finding(lx__verify_job *job, lx_status status, lx_error *damage,
+                             uint64_t records)
+{
+    bool unreadable = is_unreadable(job, damage);
+    if (status != LX_ERR_CORRUPT && !unreadable) {
+        job->failure = *damage;
+        return status;
+    }
+    damage->status = LX_ERR_CORRUPT;
+    return keep(job, damage, unreadable, records);
+}
+
+/** Adds a finding if an intact value is in a field of images but is none, which is no damage: up to
+ * 1.0.0rc1, writers stored any bytes. */
+static lx_status check_image(lx__verify_job *job, uint64_t index, size_t field)
+{
+    const lx__checker *checker = &job->checker;
+    const lx__snapshot *snapshot = checker->snapshot;
+    lx_dtype dtype = lx__schema_field(snapshot->store->schema, field)->shown.dtype;
+    size_t size = checker->value.entry.logical;
+    lx_error why = LX_ERROR_INIT;
+    if (checker->missing || (checker->data == NULL && size != 0) ||
+        !lx__content_is_no_image(dtype, checker->data, size))
+        return LX_OK;
+    lx_fail(&why, LX_ERR_MISMATCH, LX__NO_IMAGE, size);
+    lx__snapshot_add_context(snapshot, field, index, &checker->value.entry, &why);
+    return keep(job, &why, false, 1);
 }
 
 static lx_status check_value(lx__verify_job *job, uint64_t index, size_t field)
@@ -63,7 +88,7 @@ static lx_status check_value(lx__verify_job *job, uint64_t index, size_t field)
     job->sums.bytes += bytes;
     job->sums.values++;
     if (status == LX_OK)
-        return LX_OK;
+        return check_image(job, index, field);
     lx_error damage = job->failure;
     lx_error_clear(&job->failure);
     return add_finding(job, status, &damage, 1);

@@ -55,6 +55,8 @@ size_t lx__verify_first_chunk(const lx__snapshot *snapshot, bool sealed);
 /**
  * Continues a job to its end, or until there are #LX__FOUND_MAX findings; drops the findings of the
  * previous run. The job has ended once its index equals its end.
+ * An intact value that is in a field of images, but is none, is a finding whose status is
+ * LX_ERR_MISMATCH.
  * @return LX_OK, even if there is damage, or the status of another failure, which
  *         @ref lx__verify_job.failure describes. A value that the disk fails to return (EIO), also
  *         when it is read again, counts as damage.

@@ -116,14 +116,24 @@ static void add(lx_verify_result *sums, const lx_verify_result *more)
     sums->bytes += more->bytes;
 }
 
+/** Counts a finding. The caller's error receives the first one that is damage. */
+static void count(verification *v, const lx__found *one)
+{
+    if (one->error.status == LX_ERR_MISMATCH) {
+        v->result.not_images++;
+        return;
+    }
+    if (v->error != NULL && v->error->status >= 0)
+        *v->error = one->error;
+    v->result.damages++;
+}
+
 /** Reports the findings of a job so far and, if a failure ended the job, also that failure. */
 static lx_status report(verification *v, part *p)
 {
     for (size_t i = 0; i < p->job.found_count; i++) {
         const lx__found *one = &p->job.found[i];
-        if (v->error != NULL && v->error->status >= 0)
-            *v->error = one->error;
-        v->result.damages++;
+        count(v, one);
         lx_status status = v->watch->found != NULL ? v->watch->found(v->watch->user, one) : LX_OK;
         if (status != LX_OK) {
             add(&v->result, &one->sums);

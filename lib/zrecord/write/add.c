@@ -7,6 +7,7 @@
 #include "zrecord/write/handle.h"
 #include "zrecord/write/reap.h"
 #include "zrecord/write/rotate.h"
+#include "zrecord/write/value.h"
 
 /* With periodic durability, the writer commits automatically after this many payload bytes. */
 #define AUTO_COMMIT_BYTES (256ull << 20)
@@ -75,6 +76,8 @@ lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, cons
         return status;
     for (size_t i = 0; i < operation->values; i++) {
         size_t field = fields != NULL ? fields[i] : i;
+        lx__value_log_format(writer, &lx__schema_field(writer->meta.schema, field)->shown,
+                             &values[i]);
         lx__write_buffer_add(buffer, (uint32_t)field, &writer->rules[field], values[i].data,
                              values[i].size);
         if (writer->training.count != 0)

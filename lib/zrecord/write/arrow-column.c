@@ -408,7 +408,7 @@ static lx_status check_value(lx__arrow_values *v, const lx_field *field, uint64_
     if (status != LX_OK || !lx__content_is_restricted(field->dtype))
         return status;
     lx_value value = value_at(v, i);
-    return lx__content_check(field->dtype, value.data, (size_t)value.size, LX_ERR_ARGUMENT, error);
+    return lx__content_check_new(field->dtype, value.data, (size_t)value.size, error);
 }
 
 /** Checks all values, and makes room to convert one. */

@@ -8,6 +8,7 @@
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 #include "zrecord/write/codec-settings.h"
+#include "zrecord/write/value.h"
 
 /* How many rows to write at a time. */
 #define ROWS ((size_t)65536)
@@ -28,9 +29,10 @@ static lx_status make_table(const lx__install *install, const char *stem, const 
 lx_status lx__field_filler_open(lx__field_filler *filler, lx__install *install,
                                 const lx__field *field, lx_error *error)
 {
-    const lx_writer *writer = install->writer;
+    lx_writer *writer = install->writer;
     uint64_t rows = install->state.rows;
-    *filler = (lx__field_filler){.field = field,
+    *filler = (lx__field_filler){.writer = writer,
+                                 .field = field,
                                  .rules = lx__field_rules(field, writer->meta.uuid),
                                  .offsets = LX__FILE_CLOSED,
                                  .checks = LX__FILE_CLOSED,
@@ -124,6 +126,7 @@ static lx_status store(lx__field_filler *filler, const lx_value *value, lx__entr
     *entry = (lx__entry){0};
     if (value->size == LX_NONE)
         return LX_OK;
+    lx__value_log_format(filler->writer, &filler->field->shown, value);
     entry->physical = entry->logical = (uint32_t)value->size;
     if (value->size <= LX__INLINE_MAX) {
         entry->chunk = LX__CHUNK_INLINE;

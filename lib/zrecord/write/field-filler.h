@@ -12,6 +12,7 @@
 #include "zrecord/write/install.h"
 
 typedef struct lx__field_filler {
+    lx_writer *writer;
     const lx__field *field;
     lx__entry_rules rules;
     int level; /**< The level of compression; 0 if the field is not compressed. */

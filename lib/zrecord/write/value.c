@@ -2,6 +2,8 @@
 #include "zrecord/write/value.h"
 
 #include "base/error.h"
+#include "base/image-signature.h"
+#include "base/log.h"
 #include "zrecord/format/content.h"
 
 static lx_status check_size(const lx_field *field, uint64_t size, lx_error *error)
@@ -29,9 +31,23 @@ lx_status lx__value_check_field(const lx_field *field, const lx_value *value, lx
     if (status == LX_OK && value->data == NULL && value->size != 0)
         status = lx_fail(error, LX_ERR_ARGUMENT, "the value has %llu bytes, but its data is NULL",
                          (unsigned long long)value->size);
-    return status == LX_OK ? lx__content_check(field->dtype, value->data, (size_t)value->size,
-                                               LX_ERR_ARGUMENT, error)
-                           : status;
+    return status == LX_OK
+               ? lx__content_check_new(field->dtype, value->data, (size_t)value->size, error)
+               : status;
+}
+
+void lx__value_log_format(lx_writer *writer, const lx_field *field, const lx_value *value)
+{
+    if (field->dtype != LX_IMAGE || value->size == LX_NONE)
+        return;
+    lx__image_signature found = lx__image_signature_find(value->data, (size_t)value->size);
+    if (lx__image_signature_is_decoded(found) || (writer->logged_formats >> found & 1) != 0)
+        return;
+    writer->logged_formats |= 1u << found;
+    lx__log(LX_LOG_WARNING,
+            "%s, field '%s': %s is stored, but cannot be decoded for training: convert the images "
+            "to JPEG, PNG or WebP, or decode them yourself",
+            writer->directory.path, field->name, lx__image_signature_get_name(found));
 }
 
 lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value *value,

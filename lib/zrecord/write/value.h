@@ -12,6 +12,10 @@
 lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value *value,
                           lx_error *error);
 
+/** Logs a warning if a checked value is an image that the library does not decode; once for each
+ * format and writer. */
+void lx__value_log_format(lx_writer *writer, const lx_field *field, const lx_value *value);
+
 /** Like lx__value_check(), for a field that is not in the writer's schema. The error does not name
  * the field. */
 lx_status lx__value_check_field(const lx_field *field, const lx_value *value, lx_error *error);

@@ -57,6 +57,7 @@ struct lx_writer {
     uint64_t length;        /**< Length of the dataset with all operations so far. */
     uint64_t pending_bytes; /**< Number of payload bytes since the last frame. */
     bool transaction;
+    unsigned logged_formats; /**< A bit for each lx__image_signature that was warned of. */
     lx__calls calls;
     lx__commit_requests requests;
     lx__write_ring ring;

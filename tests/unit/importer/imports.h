@@ -14,6 +14,9 @@
 #include "../scratch.h"
 #include "../unit.h"
 
+/** How a JPEG begins. */
+#define JPEG "\xff\xd8\xff"
+
 /** Writes @p size bytes to a file. */
 static inline void put_bytes(const char *name, const void *data, size_t size)
 {

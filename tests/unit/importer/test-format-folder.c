@@ -10,9 +10,9 @@ static void make_folders(void)
     ck_assert_int_eq(mkdir("in/dog", 0777), 0);
     ck_assert_int_eq(mkdir("in/cat", 0777), 0);
     ck_assert_int_eq(mkdir("in/cat/more", 0777), 0);
-    put_text("in/dog/1.png", "dog 1");
-    put_text("in/cat/b.JPG", "cat b");
-    put_text("in/cat/more/a.jpg", "cat a");
+    put_text("in/dog/1.png", JPEG "dog 1");
+    put_text("in/cat/b.JPG", JPEG "cat b");
+    put_text("in/cat/more/a.jpg", JPEG "cat a");
     put_text("in/cat/.DS_Store", "hidden");
     put_text("in/readme.txt", "text");
 }
@@ -27,7 +27,7 @@ START_TEST(each_file_is_a_record)
     expect_schema("d", "data:bytes name:str class:str label:int64");
     expect_length("d", 4);
     expect_text("d", 0, "name", "cat/b.JPG");
-    expect_text("d", 0, "data", "cat b");
+    expect_text("d", 0, "data", JPEG "cat b");
     expect_text("d", 0, "class", "cat");
     expect_int64("d", 0, "label", 0);
     expect_text("d", 1, "name", "cat/more/a.jpg");
@@ -52,8 +52,8 @@ START_TEST(without_sub_folders_there_are_no_classes)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     ck_assert_int_eq(mkdir("in", 0777), 0);
-    put_text("in/1.jpg", "one");
-    put_text("in/2.jpg", "two");
+    put_text("in/1.jpg", JPEG "one");
+    put_text("in/2.jpg", JPEG "two");
     lx_importer *importer = importer_of("folder", "in");
     unit_ok(lx_importer_run(importer, "d", NULL, &error));
     expect_schema("d", "data:image name:str");

@@ -62,17 +62,17 @@ START_TEST(members_of_one_key_are_a_record)
     char *scratch = scratch_make();
     struct archive archive = {.size = 0};
     add(&archive, '5', "train/", NULL, 0);
-    add_text(&archive, "train/00.PNG", "image 0");
+    add_text(&archive, "train/00.PNG", JPEG "image 0");
     add_text(&archive, "train/00.cls", " 7\n");
     add_text(&archive, "train/00.txt", "caf\xc3\xa9");
     add_text(&archive, "train/00.json", "{\"a\": 1}");
     add_text(&archive, "train/.hidden", "no record");
     add_text(&archive, "README", "no record");
-    add_text(&archive, "train/01.png", "");
+    add_text(&archive, "train/01.png", JPEG);
     add_text(&archive, "train/._01.png", "no record");
     add_text(&archive, "train/01.cls", "-1");
-    add_text(&archive, "other.d/01.png", "image 2");
-    add_text(&archive, "../../etc/02.seg.png", "never a path");
+    add_text(&archive, "other.d/01.png", JPEG "image 2");
+    add_text(&archive, "../../etc/02.seg.png", JPEG "never a path");
     end(&archive);
     lx_error error = LX_ERROR_INIT;
     put_bytes("input", archive.bytes, archive.size);
@@ -83,17 +83,17 @@ START_TEST(members_of_one_key_are_a_record)
     expect_schema("d", "__key__:str png:image cls:int64 txt:str json:json seg.png:image");
     expect_length("d", 4);
     expect_text("d", 0, "__key__", "train/00");
-    expect_text("d", 0, "png", "image 0");
+    expect_text("d", 0, "png", JPEG "image 0");
     expect_int64("d", 0, "cls", 7);
     expect_text("d", 0, "txt", "caf\xc3\xa9");
     expect_text("d", 0, "json", "{\"a\": 1}");
     expect_text("d", 1, "__key__", "train/01");
-    expect_text("d", 1, "png", "");
+    expect_text("d", 1, "png", JPEG);
     expect_int64("d", 1, "cls", -1);
     expect_bytes("d", 1, "txt", NULL, 0);
     expect_text("d", 2, "__key__", "other.d/01");
     expect_text("d", 3, "__key__", "../../etc/02");
-    expect_text("d", 3, "seg.png", "never a path");
+    expect_text("d", 3, "seg.png", JPEG "never a path");
     scratch_remove(scratch);
 }
 END_TEST

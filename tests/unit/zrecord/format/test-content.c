@@ -33,6 +33,22 @@ START_TEST(json_is_json)
 }
 END_TEST
 
+START_TEST(new_images_begin_as_images)
+{
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(lx__content_check_new(LX_IMAGE, "\xff\xd8\xff", 3, &error));
+    unit_ok(lx__content_check_new(LX_IMAGE, "GIF89a", 6, &error));
+    unit_ok(lx__content_check_new(LX_BYTES, "a cat", 5, &error));
+    ck_assert_int_eq(lx__content_check_new(LX_IMAGE, "a cat", 5, &error), LX_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.message, "its 5 bytes do not begin as JPEG, PNG"));
+    lx_error_clear(&error);
+    unit_fails(lx__content_check_new(LX_IMAGE, NULL, 0, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx__content_check_new(LX_STR, "\xff", 1, &error), LX_ERR_ARGUMENT);
+    ck_assert(lx__content_is_no_image(LX_IMAGE, "", 0));
+    ck_assert(!lx__content_is_no_image(LX_STR, "", 0));
+}
+END_TEST
+
 START_TEST(other_types_allow_all_bytes)
 {
 #define ANY(name, value, text, size)                                                               \
@@ -43,4 +59,5 @@ START_TEST(other_types_allow_all_bytes)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/content", texts_are_utf_8, json_is_json, other_types_allow_all_bytes)
+UNIT_MAIN("zrecord/content", texts_are_utf_8, json_is_json, new_images_begin_as_images,
+          other_types_allow_all_bytes)

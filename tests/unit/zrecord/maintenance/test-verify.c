@@ -328,6 +328,27 @@ START_TEST(checks_dictionaries_against_meta_json)
 }
 END_TEST
 
+/* The golden is of 1.0.0-rc1, and has random bytes in a field of images. */
+START_TEST(counts_values_that_are_no_images_apart)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct report report;
+    lx_verify_result result;
+    golden_copy("types");
+    unit_ok(verify("types", &report, &result, &error));
+    ck_assert_uint_eq(result.damages, 0);
+    ck_assert_uint_gt(result.not_images, 1);
+    ck_assert_uint_eq(report.count, result.not_images);
+    for (size_t i = 0; i < report.count; i++) {
+        ck_assert_int_eq(report.damages[i].status, LX_ERR_MISMATCH);
+        ck_assert_str_eq(report.damages[i].field, "image");
+        ck_assert(i == 0 || report.damages[i].record > report.damages[i - 1].record);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_callback_can_stop_it)
 {
     char *scratch = scratch_make();
@@ -589,7 +610,8 @@ UNIT_MAIN("zrecord/verify", a_whole_dataset_has_no_damage, works_without_callbac
           reports_each_value_of_an_absent_chunk,
           checks_the_files_of_a_sealed_dataset_against_meta_json,
           reports_each_table_of_a_sealed_dataset, reports_a_damaged_chunk_without_live_values,
-          checks_dictionaries_against_meta_json, a_callback_can_stop_it,
-          continues_if_the_seal_is_removed_during_it, reports_progress_periodically,
-          reports_the_same_in_order_with_any_number_of_threads, continues_without_a_closed_executor,
-          a_child_verifies_on_threads_of_its_own, a_failed_allocation_is_not_damage)
+          checks_dictionaries_against_meta_json, counts_values_that_are_no_images_apart,
+          a_callback_can_stop_it, continues_if_the_seal_is_removed_during_it,
+          reports_progress_periodically, reports_the_same_in_order_with_any_number_of_threads,
+          continues_without_a_closed_executor, a_child_verifies_on_threads_of_its_own,
+          a_failed_allocation_is_not_damage)

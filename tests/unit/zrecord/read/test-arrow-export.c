@@ -402,9 +402,11 @@ END_TEST
 START_TEST(exports_texts)
 {
     static const lx_dtype dtypes[] = {LX_STR, LX_JSON, LX_IMAGE};
-    static const uint64_t offsets[] = {0, 2, 3};
-    const lx_values column = {"121", offsets, NULL};
+    static const char *const texts[] = {"121", "121", "GIF87aGIF89a"};
+    static const uint64_t ends[][3] = {{0, 2, 3}, {0, 2, 3}, {0, 6, 12}};
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        const uint64_t *offsets = ends[k];
+        const lx_values column = {texts[k], offsets, NULL};
         char *scratch = scratch_make();
         struct ArrowArrayStream stream = stream_of(dtypes[k], NULL, 0, &column, 2);
         struct ArrowSchema schema;
@@ -413,8 +415,8 @@ START_TEST(exports_texts)
         ck_assert_str_eq(schema.children[0]->format, dtypes[k] == LX_IMAGE ? "Z" : "U");
         schema.release(&schema);
         ck_assert_int_eq(stream.get_next(&stream, &array), 0);
-        ck_assert_mem_eq(array.children[0]->buffers[1], offsets, sizeof offsets);
-        ck_assert_mem_eq(array.children[0]->buffers[2], "121", 3);
+        ck_assert_mem_eq(array.children[0]->buffers[1], offsets, sizeof ends[k]);
+        ck_assert_mem_eq(array.children[0]->buffers[2], texts[k], offsets[2]);
         array.release(&array);
         stream.release(&stream);
         scratch_remove(scratch);

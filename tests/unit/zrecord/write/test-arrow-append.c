@@ -464,11 +464,12 @@ END_TEST
 static struct arrows_node *add_files(struct arrows *t, const uint8_t *valid, int64_t length,
                                      const uint8_t *bytes_valid, const uint8_t *paths_valid)
 {
-    static const int32_t offsets[] = {0, 1, 3, 6, 6, 6};
+    static const int32_t offsets[] = {0, 1, 3, 6, 6, 6}, images[] = {0, 3, 6, 10, 10, 10};
     struct arrows_node *column = arrows_add(t, "f", "+s", valid);
     return arrows_file(column,
                        arrows_fill(column + 1, "bytes", "z", length, 3,
-                                   (const void *const[]){bytes_valid, offsets, "abbccc"}),
+                                   (const void *const[]){bytes_valid, images,
+                                                         "\xff\xd8\xff\xff\xd8\xff\xff\xd8\xff!"}),
                        arrows_fill(column + 2, "path", "u", length, 3,
                                    (const void *const[]){paths_valid, offsets, "xyyzzz"}));
 }
@@ -483,14 +484,15 @@ START_TEST(appends_the_bytes_of_files)
         arrows_init(&t, 4);
         add_files(&t, valid, 4, both, both);
         arrows_expect(arrows_writer(dtypes[k], NULL, 0), &t,
-                      (const void *const[]){"a", NULL, "ccc", NULL}, 0);
+                      (const void *const[]){"\xff\xd8\xff", NULL, "\xff\xd8\xff!", NULL}, 0);
         scratch_remove(scratch);
         scratch = scratch_make();
         arrows_init(&t, 2); /* rows 1 and 2 of a slice of a slice */
         struct arrows_node *column = add_files(&t, valid, 4, NULL, NULL);
         t.array.offset = 1;
         column->array.length = 3;
-        arrows_expect(arrows_writer(dtypes[k], NULL, 0), &t, (const void *const[]){NULL, "ccc"}, 0);
+        arrows_expect(arrows_writer(dtypes[k], NULL, 0), &t,
+                      (const void *const[]){NULL, "\xff\xd8\xff!"}, 0);
         scratch_remove(scratch);
     }
 }

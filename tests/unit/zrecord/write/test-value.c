@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The valid values of a field, and their places in a column. */
-#include "../records.h"
+#include "../arrows.h"
+#include <loaderx/hooks.h>
 #include "zrecord/write/value.h"
 #include "zrecord/write/writer.h"
 
@@ -170,7 +171,11 @@ START_TEST(checks_items_texts_and_json)
         {2, "[1, {}]", 7, NULL},
         {2, "[1, {]", 6, "byte 5"},
         {2, "", 0, "byte 0"},
-        {3, "\xff\xd8", 2, NULL},
+        {3, "\xff\xd8\xff", 3, NULL},
+        {3, "BM\0\0\0\0\0\0\0\0", 10, NULL},
+        {3, "\xff\xd8", 2, "no image"},
+        {3, "a cat", 5, "no image"},
+        {3, "", 0, "no image"},
     };
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
@@ -207,5 +212,116 @@ START_TEST(checks_items_texts_and_json)
 }
 END_TEST
 
+/* ---- images */
+
+static const lx_value jpeg = {"\xff\xd8\xff", 3}, text = {"a cat", 5}, gif = {"GIF89a", 6};
+
+static unsigned warnings;
+
+static void count_warning(lx_log_level level, const char *message, void *user)
+{
+    (void)user;
+    if (level >= LX_LOG_WARNING && strstr(message, "field 'image") != NULL &&
+        strstr(message, "GIF is stored, but cannot be decoded") != NULL)
+        warnings++;
+}
+
+static lx_status append_image(lx_writer *writer, lx_value image, lx_error *error)
+{
+    return lx_writer_append(writer, &image, 1, NULL, error);
+}
+
+/** The column of an image; the offsets are shared. */
+static lx_values column_of(lx_value image)
+{
+    static uint64_t offsets[] = {0, 0};
+    offsets[1] = image.size;
+    return (lx_values){image.data, offsets, NULL};
+}
+
+static lx_status extend_images(lx_writer *writer, lx_value image, lx_error *error)
+{
+    lx_values column = column_of(image);
+    return lx_writer_extend(writer, 1, &column, 1, NULL, error);
+}
+
+static lx_status modify_image(lx_writer *writer, lx_value image, lx_error *error)
+{
+    return lx_writer_modify(writer, 0, (const size_t[]){0}, &image, 1, error);
+}
+
+static lx_status modify_images(lx_writer *writer, lx_value image, lx_error *error)
+{
+    lx_values column = column_of(image);
+    return lx_writer_modify_many(writer, (const uint64_t[]){0}, 1, (const size_t[]){0}, &column, 1,
+                                 error);
+}
+
+static lx_status append_arrow(lx_writer *writer, lx_value image, lx_error *error)
+{
+    struct arrows t;
+    const int32_t offsets[] = {0, (int32_t)image.size};
+    arrows_init(&t, 1);
+    arrows_add(&t, "image", "z", NULL, offsets, image.data);
+    return lx_writer_append_arrow(writer, &t.schema, &t.array, NULL, error);
+}
+
+static lx_status add_default(lx_writer *writer, lx_value image, lx_error *error)
+{
+    (void)lx_writer_drop_field(writer, "images", NULL); /* of the call before */
+    return lx_writer_add_field_default(writer, "images", LX_IMAGE, NULL, 0, LX_COMPRESSION_RAW,
+                                       &image, error);
+}
+
+static lx_status give_image(const lx_values *values, uint64_t count, lx_values *made, void *user,
+                            lx_error *error)
+{
+    (void)values;
+    (void)count;
+    (void)error;
+    *made = column_of(*(const lx_value *)user);
+    return LX_OK;
+}
+
+static lx_status convert(lx_writer *writer, lx_value image, lx_error *error)
+{
+    return lx_writer_convert_field(writer, "image", LX_IMAGE, NULL, 0, give_image, &image, error);
+}
+
+START_TEST(each_call_refuses_what_is_no_image)
+{
+    static lx_status (*const calls[])(lx_writer *, lx_value, lx_error *) = {
+        append_image, extend_images, modify_image, modify_images,
+        append_arrow, convert,       add_default};
+    lx_set_log_hook(count_warning, NULL);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char *scratch = scratch_make();
+        lx_error error = LX_ERROR_INIT;
+        lx_writer *writer;
+        lx_schema *schema = lx_schema_new();
+        unit_ok(
+            lx_schema_add_field(schema, "image", LX_IMAGE, NULL, 0, LX_COMPRESSION_RAW, &error));
+        unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
+        lx_schema_free(schema);
+        unit_ok(append_image(writer, jpeg, &error));
+        unit_ok(lx_writer_commit(writer, &error));
+        unit_ok(calls[i](writer, jpeg, &error));
+        warnings = 0;
+        unit_ok(calls[i](writer, gif, &error));
+        ck_assert_msg(warnings == 1, "call %zu: %u warnings", i, warnings);
+        unit_ok(calls[i](writer, gif, &error));
+        ck_assert_uint_eq(warnings, 1);
+        lx_status status = calls[i](writer, text, &error);
+        ck_assert_msg(status == LX_ERR_ARGUMENT && strstr(error.message, "no image") != NULL &&
+                          strncmp(error.field, "image", 5) == 0,
+                      "call %zu: %s", i, error.message);
+        close_writer(writer);
+        scratch_remove(scratch);
+    }
+    lx_set_log_hook(NULL, NULL);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/value", rejects_values_of_the_wrong_size, rejects_offsets_that_do_not_ascend,
-          checks_items_texts_and_json, finds_the_values_of_a_column)
+          checks_items_texts_and_json, finds_the_values_of_a_column,
+          each_call_refuses_what_is_no_image)
