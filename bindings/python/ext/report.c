@@ -184,6 +184,8 @@ static PyObject *make_exception(lxpy_callbacks *callbacks, const void *what)
 static lx_status take_damage(const lx_error *damage, void *user, lx_error *error)
 {
     (void)error;
+    if (damage->status != LX_ERR_CORRUPT)
+        return LX_OK; /* a value that is no image: only counted */
     return lxpy_report_finding(user, make_exception, damage);
 }
 
@@ -203,9 +205,9 @@ static PyObject *verify_entered(lxpy_reading *self, lxpy_callbacks *callbacks)
                                             : Py_NewRef(Py_None);
     if (first == NULL)
         return NULL;
-    return Py_BuildValue("({s:K, s:K, s:K, s:K}N)", "records", NUMBER(v.records), "values",
-                         NUMBER(v.values), "bytes", NUMBER(v.bytes), "damage_count",
-                         NUMBER(v.damages), first);
+    return Py_BuildValue("({s:K, s:K, s:K, s:K, s:K}N)", "records", NUMBER(v.records), "values",
+                         NUMBER(v.values), "bytes", NUMBER(v.bytes), "not_images",
+                         NUMBER(v.not_images), "damage_count", NUMBER(v.damages), first);
 }
 
 PyObject *lxpy_dataset_verify(PyObject *object, PyObject *const *args, Py_ssize_t count)

@@ -138,10 +138,18 @@ static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object
                      is_str ? "; encode it first" : "");
         return -1;
     }
-    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) == 0)
+    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS) < 0) {
+        PyErr_Format(PyExc_ValueError, "field %R: the %.100s is not contiguous", field->name,
+                     Py_TYPE(object)->tp_name);
+        return -1;
+    }
+    if (takes_str || (view->ndim <= 1 && view->itemsize <= 1))
         return 0;
-    PyErr_Format(PyExc_ValueError, "field %R: the %.100s is not contiguous", field->name,
-                 Py_TYPE(object)->tp_name);
+    PyErr_Format(PyExc_TypeError,
+                 "field %R stores bytes, not a %.100s of %d dimensions with items of %zd bytes: "
+                 "pass images.encode(pixels), or the bytes of a file",
+                 field->name, Py_TYPE(object)->tp_name, view->ndim, view->itemsize);
+    PyBuffer_Release(view); /* as bytes, pixels and numbers would lose their shape and type */
     return -1;
 }
 

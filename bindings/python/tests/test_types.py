@@ -105,6 +105,19 @@ def test_a_format_that_is_not_decoded_is_named_once(tmp_path, caplog):
             for record in caplog.records] == ['GIF', 'TIFF'] * 2
 
 
+@pytest.mark.parametrize('value', [
+    np.zeros((2, 2, 3), 'u1'), np.zeros((1, 4), 'u1'), np.zeros(4, 'f4'), np.array(1),
+    memoryview(np.zeros(2, 'u2'))])
+def test_bytes_and_image_fields_refuse_pixels(tmp_path, value):
+    with lx.create(tmp_path / 'd', {'b': lx.Field(bytes), 'i': lx.Field('image')}) as writer:
+        good = {'b': np.arange(3, dtype='u1'), 'i': bytearray(b'\xff\xd8\xff')}
+        writer.append(good)
+        for name in 'b', 'i':
+            with pytest.raises(TypeError, match=rf"'{name}' stores bytes, .*images\.encode\("):
+                writer.append({**good, name: value})
+    assert lx.open(tmp_path / 'd')[:] == {'b': [b'\0\1\2'], 'i': [b'\xff\xd8\xff']}
+
+
 def test_set_values_repeat_a_text(tmp_path):
     with lx.create(tmp_path / 'd', {'t': lx.Field(str), 'j': lx.Field('json')}) as writer:
         writer.extend(t=['a', 'b', 'c'], j=[1, 2, 3])

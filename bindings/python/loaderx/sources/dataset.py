@@ -405,7 +405,9 @@ class Dataset(Stored, _core.Dataset):
         Returns
         -------
         dict
-            The numbers of ``records``, ``values`` and ``bytes`` that were read.
+            The numbers of ``records``, ``values`` and ``bytes`` that were read, and
+            ``not_images``, the number of values in image fields that are intact but begin as no
+            image file, which writers before 1.0.0 stored; ``loaderx verify`` lists them.
 
         Raises
         ------
