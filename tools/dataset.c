@@ -54,6 +54,15 @@ lx_status dataset_open_damaged(const char *path, lx_damage_policy damage, lx_dat
     return status;
 }
 
+bool dataset_is_incomplete(lx_dataset *dataset)
+{
+    lx_card *card = NULL;
+    bool incomplete = lx_dataset_read_card(dataset, &card, NULL) == LX_OK &&
+                      lx_card_get_text(card, LX_CARD_IMPORT) != NULL;
+    lx_card_free(card);
+    return incomplete;
+}
+
 lx_status dataset_identify(const char *path, lx_dataset_identity *identity, uint64_t *length,
                            lx_error *error)
 {

@@ -23,6 +23,12 @@ lx_status dataset_open_damaged(const char *path, lx_damage_policy damage, lx_dat
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error);
 
+/** Whether an import into the dataset is not complete. */
+bool dataset_is_incomplete(lx_dataset *dataset);
+
+/** What to print about such a dataset. */
+#define DATASET_INCOMPLETE "an import into the dataset is not complete, so records may be missing"
+
 /** Adds advice about damage, unless the error already contains it. */
 void dataset_advise_repair(lx_error *error);
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dataset.h"
 #include "failure.h"
@@ -67,31 +66,21 @@ static lx_status seal(const import_inputs *self, const lx_writer_options *option
     return status != LX_OK ? status : closed;
 }
 
-/** Name of the file from which an interrupted import continues; NULL if memory runs out. */
-static char *name_state(const import_inputs *self)
-{
-    size_t size = strlen(self->path);
-    while (size > 1 && self->path[size - 1] == '/')
-        size--;
-    char *name = malloc(size + sizeof ".import");
-    if (name != NULL)
-        snprintf(name, size + sizeof ".import", "%.*s.import", (int)size, self->path);
-    return name;
-}
-
 /** Says how to go on after a failure. */
 static void advise_resume(const import_inputs *self, lx_error *error)
 {
-    char *name = name_state(self);
-    bool begun = name != NULL && !self->replace && access(name, F_OK) == 0;
+    bool begun = false;
+    lx_dataset *dataset = NULL;
     bool bad = error->record != LX_NONE; /* to continue without a change would fail again */
-    free(name);
+    if (!self->replace && lx_dataset_open(self->path, NULL, &dataset, NULL) == LX_OK)
+        begun = dataset_is_incomplete(dataset);
+    lx_dataset_close(dataset);
     if (error->status == LX_ERR_STATE)
         advise(error, LX_ERR_STATE, "the option is --resume");
     else if (begun && bad)
         advise(error, error->status,
                "to continue, mend the record and use --resume, or add --on-bad skip");
-    else if (begun && error->status != LX_ERR_MISMATCH)
+    else if (begun && error->status != LX_ERR_MISMATCH && error->status != LX_ERR_CORRUPT)
         advise(error, error->status, "continue with --resume");
 }
 
@@ -108,15 +97,6 @@ lx_status import_inputs_run(import_inputs *self, const lx_writer_options *option
     }
     lx_importer_get_result(self->importer, &self->result);
     return status == LX_OK && self->seal ? seal(self, options, error) : status;
-}
-
-void import_inputs_discard(const import_inputs *self)
-{
-    char *name = name_state(self);
-    (void)lx_dataset_remove(self->path, NULL);
-    if (name != NULL)
-        (void)unlink(name);
-    free(name);
 }
 
 json_t *import_inputs_list_bad(const import_inputs *self)

@@ -41,9 +41,6 @@ void *import_inputs_grow(void *list, size_t count, size_t size);
 /** Runs the import; call import_inputs_end() afterwards, even on failure. */
 lx_status import_inputs_run(import_inputs *self, const lx_writer_options *options, lx_error *error);
 
-/** Removes what an import that failed has left at its path. */
-void import_inputs_discard(const import_inputs *self);
-
 /** The bad records that were skipped, for the summary; NULL if memory runs out. */
 json_t *import_inputs_list_bad(const import_inputs *self);
 

@@ -133,7 +133,7 @@ static lx_status replace(import_request *r, importer *job, lx_error *error)
         status = import(r, job, error);
         job->path = path;
         if (status != LX_OK && r->inputs.format != NULL)
-            import_inputs_discard(&r->inputs);
+            (void)lx_dataset_remove(other.made, NULL);
     }
     if (status == LX_OK)
         status = directory_swap_finish(&other, error);

@@ -126,7 +126,7 @@ static lx_status print_json(const statement *s, lx_error *error)
     return report_print(
         json_pack(
             "{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-            "s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:s?, s:o}",
+            "s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:s?, s:o, s:s?}",
             "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
             report_number(s->identity.generation), "sequence", report_number(s->identity.sequence),
             "sealed", s->identity.sealed, "length", report_number(t->length), "fields", fields,
@@ -140,7 +140,8 @@ static lx_status print_json(const statement *s, lx_error *error)
             report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes), "log_entries",
             report_number(t->log_entries), "parts", report_number(t->parts), "chunks",
             chunks_json(s), "access", access_name(s), "network", s->network, "card",
-            report_card_json(s->card)),
+            report_card_json(s->card), "import",
+            dataset_is_incomplete(s->dataset) ? "incomplete" : NULL),
         error);
 }
 
@@ -278,6 +279,8 @@ static lx_status print_text(const statement *s, lx_error *error)
     putchar('\n');
     printf("uuid %s, generation %" PRIu64 ", sequence number %" PRIu64 "\n\n", s->identity.uuid,
            s->identity.generation, s->identity.sequence);
+    if (dataset_is_incomplete(s->dataset))
+        printf(DATASET_INCOMPLETE "\n\n");
     lx_status status = print_fields(s, error);
     putchar('\n');
     print_totals(s);

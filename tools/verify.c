@@ -28,7 +28,8 @@ typedef struct verification {
     bool quiet, json;
     threads threads;
     verify_sample sample;
-    uint64_t told; /**< Number of findings printed. */
+    uint64_t told;   /**< Number of findings printed. */
+    bool incomplete; /**< An import into the dataset is not complete. */
     progress bar;
 } verification;
 
@@ -113,8 +114,9 @@ static void end_json(const verification *v, const lx_verify_result *result, lx_s
         printf("null,\n  \"seed\": %" PRIu64, v->sample.seed);
     else
         printf("%" PRIu64 ",\n  \"not_images\": %" PRIu64, result->bytes, result->not_images);
-    printf(",\n  \"complete\": %s,\n  \"intact\": %s\n}\n",
-           ended && v->sample.part == 0 ? "true" : "false", status == LX_OK ? "true" : "false");
+    printf(",\n  \"complete\": %s,\n  \"intact\": %s,\n  \"import\": %s\n}\n",
+           ended && v->sample.part == 0 ? "true" : "false", status == LX_OK ? "true" : "false",
+           v->incomplete ? "\"incomplete\"" : "null");
 }
 
 static lx_status begin_json(const verification *v)
@@ -156,6 +158,7 @@ static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
     lx_error first = LX_ERROR_INIT;
     if (v->json && begin_json(v) != LX_OK)
         return fail_memory(error, "the report");
+    v->incomplete = dataset_is_incomplete(dataset);
     progress_begin(&v->bar, "verify", v->quiet);
     lx_status status = v->sample.part != 0
                            ? verify_sample_run(&v->sample, dataset, damaged, advanced, v, &result,
@@ -166,6 +169,8 @@ static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
         end_json(v, &result, status);
     else if (status == LX_OK && !v->quiet)
         print_summary(v, &result);
+    if (v->incomplete && !v->json)
+        printf("%s: " DATASET_INCOMPLETE "\n", v->path);
     if (status == LX_ERR_CORRUPT)
         lx_fail(error, status, "%" PRIu64 " finding%s; everything %sthat is not listed can be read",
                 result.damages, result.damages == 1 ? "" : "s",

@@ -40,6 +40,9 @@ LX_BEGIN_DECLS
 #define LX_MAX_CARD_ENTRIES 64
 /** The maximum number of bytes of all keys and texts of a card. */
 #define LX_MAX_CARD_BYTES 65536
+/** The key of the entry that a dataset has while an import into it is not complete. It says from
+ * where an interrupted import continues. To keep the dataset as it is, remove the entry. */
+#define LX_CARD_IMPORT "loaderx.import"
 
 /** An entry of a card. */
 typedef struct lx_card_entry {
@@ -91,9 +94,9 @@ LX_API const lx_card_entry *lx_card_get_entry(const lx_card *card, size_t positi
 LX_API const char *lx_card_get_text(const lx_card *card, const char *key);
 
 /**
- * Sets and removes entries of a dataset's card; all other entries stay. The call commits first, and
- * then changes all entries or none, even if it is interrupted. No rollback undoes it. Readers see
- * the new card after they refresh.
+ * Sets and removes entries of a dataset's card; all other entries stay. The call commits first,
+ * unless a transaction is open, and then changes all entries or none, even if it is interrupted. No
+ * rollback undoes it. Readers see the new card after they refresh.
  *
  * @param[in]  writer   The writer.
  * @param[in]  entries  @p count entries; an entry whose text is NULL is removed.
@@ -104,7 +107,7 @@ LX_API const char *lx_card_get_text(const lx_card *card, const char *key);
  * @retval LX_ERR_ARGUMENT  A key or a text is invalid, the card would have more than
  *                          #LX_MAX_CARD_ENTRIES entries or #LX_MAX_CARD_BYTES bytes, or a pointer
  *                          is NULL.
- * @retval LX_ERR_STATE     A transaction is open, or the writer has sealed the dataset.
+ * @retval LX_ERR_STATE     The writer has sealed the dataset.
  * @retval LX_ERR_POISONED  A sync failed, and it is unknown which card the dataset has.
  * @return Otherwise, any status that lx_writer_commit() returns.
  */

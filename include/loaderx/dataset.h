@@ -285,7 +285,9 @@ typedef struct lx_dataset_identity {
     uint64_t sequence;    /**< The sequence number of the last frame in the WAL. */
     uint32_t checksum;    /**< The checksum of that frame. */
     bool sealed;          /**< Whether the dataset is sealed. */
-    uint64_t reserved[4]; /**< Zero. */
+    uint64_t changes;     /**< The number of changes: if it is the same in a later snapshot, then
+                               records were only appended in between. */
+    uint64_t reserved[3]; /**< Zero. */
 } lx_dataset_identity;
 
 /**

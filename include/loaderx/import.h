@@ -207,10 +207,10 @@ LX_API lx_status lx_importer_set_progress(lx_importer *importer, lx_progress_fun
 
 /**
  * Imports the inputs. The dataset is committed from time to time
- * (lx_importer_set_commit_size()). The file "PATH.import" next to the dataset says how far each
- * commit got; it is removed at the end. After a failure, after a kill, and after a crash of the
- * machine, the dataset contains a first part of the records, and lx_importer_set_resume() continues
- * from there.
+ * (lx_importer_set_commit_size()). The entry #LX_CARD_IMPORT of its card says how far each commit
+ * got; it is removed at the end. After a failure, after a kill, and after a crash of the machine,
+ * the dataset contains a first part of the records, and lx_importer_set_resume() continues from
+ * there, unless records were appended, replaced or deleted in the meantime.
  *
  * @param[in]  importer  The importer.
  * @param[in]  path      The directory of the dataset.
@@ -221,15 +221,17 @@ LX_API lx_status lx_importer_set_progress(lx_importer *importer, lx_progress_fun
  *                       has no record and no offset.
  *
  * @retval LX_OK               All records were imported.
- * @retval LX_ERR_CORRUPT      A record or an input is damaged.
+ * @retval LX_ERR_CORRUPT      A record or an input is damaged, or the entry from which to continue.
  * @retval LX_ERR_MISMATCH     A record does not fit the fields, the fields do not fit the dataset,
- *                             or the importer differs from the one that was interrupted; or the
- *                             dataset to append to does not say which class each label is.
+ *                             or the importer differs from the one that was interrupted, or the
+ *                             dataset was changed since; or the dataset to append to does not say
+ *                             which class each label is.
  * @retval LX_ERR_LIMIT        A record is larger than the limit, or has too many fields; or a pipe
  *                             begins with too many bytes without a good record, even if bad ones
  *                             are skipped: they must be kept until the fields are known.
  * @retval LX_ERR_UNSUPPORTED  An input uses a feature that is not supported, which the error names;
- *                             or text cannot be converted to the type of a field.
+ *                             text cannot be converted to the type of a field; or there is a file
+ *                             PATH.import, which an import of version 1.0.0-rc1 left.
  * @retval LX_ERR_NOT_FOUND    An input does not exist; or there is no dataset to append to, or no
  *                             interrupted import to continue.
  * @retval LX_ERR_BUSY         Another import into the dataset, or another writer, is active.

@@ -205,7 +205,8 @@ LX_API lx_status lx_dataset_diff(lx_dataset *a, lx_dataset *b, lx_field_diff *fi
  * @retval LX_ERR_EXISTS     @p path exists and is not an empty directory; it is unchanged.
  * @retval LX_ERR_BUSY       A writer is creating a dataset at @p path.
  * @retval LX_ERR_CORRUPT    A file is missing, or shorter than its committed bytes.
- * @retval LX_ERR_STATE      The snapshot was lost because the page cache lost pages: refresh the
+ * @retval LX_ERR_STATE      An import into the dataset is not complete (#LX_CARD_IMPORT); or the
+ *                           snapshot was lost because the page cache lost pages: refresh the
  *                           dataset.
  * @retval LX_ERR_IO         A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM      Out of memory.

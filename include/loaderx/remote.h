@@ -311,7 +311,8 @@ LX_API lx_status lx_remote_get_stats(lx_dataset *dataset, lx_remote_stats *stats
  *
  * @retval LX_OK               The dataset is published.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL, or @p url is malformed.
- * @retval LX_ERR_STATE        The dataset is not sealed.
+ * @retval LX_ERR_STATE        The dataset is not sealed, or an import into it is not complete
+ *                             (#LX_CARD_IMPORT).
  * @retval LX_ERR_EXISTS       Another dataset is at the URL, or is being pushed there; a later
  *                             generation is; the published generation uses files that would have
  *                             to be replaced; what is there is not sealed; or another process has

@@ -492,7 +492,8 @@ LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
  * a second lx_writer_seal(), return #LX_ERR_STATE.
  *
  * @retval LX_OK            The dataset was sealed.
- * @retval LX_ERR_STATE     A transaction is open, or the writer has already sealed the dataset.
+ * @retval LX_ERR_STATE     A transaction is open, the writer has already sealed the dataset, or an
+ *                          import into it is not complete (#LX_CARD_IMPORT).
  * @retval LX_ERR_LIMIT     No generation number is left: copy the dataset to a new dataset.
  * @retval LX_ERR_POISONED  A sync failed, and it is unknown whether the dataset is sealed.
  * @return Otherwise, any status that lx_writer_commit() returns; the dataset is then not sealed.

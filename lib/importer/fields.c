@@ -535,38 +535,3 @@ lx_status lx__import_fields_match(lx__import_fields *self, const lx_schema *sche
                        count, matched);
     return LX_OK;
 }
-
-/* ---- saving */
-
-json_t *lx__import_fields_save(const lx__import_fields *self)
-{
-    char text[TYPE_TEXT];
-    json_t *saved = json_array();
-    for (size_t i = 0; i < self->count; i++) {
-        const lx__import_field *field = &self->list[i];
-        if (json_array_append_new(
-                saved, json_pack("[ss]", field->source,
-                                 lx__import_type_print(field, text, sizeof text))) != 0) {
-            json_decref(saved);
-            return NULL;
-        }
-    }
-    return saved;
-}
-
-lx_status lx__import_fields_load(lx__import_fields *self, const json_t *saved, lx_error *error)
-{
-    size_t i;
-    const json_t *pair;
-    json_array_foreach(saved, i, pair)
-    {
-        const char *name = json_string_value(json_array_get(pair, 0));
-        const char *type = json_string_value(json_array_get(pair, 1));
-        if (name == NULL || type == NULL)
-            return lx_fail(error, LX_ERR_CORRUPT, "a field is not a pair of name and type");
-        lx_status status = lx__import_fields_set(self, name, type, error);
-        if (status != LX_OK)
-            return status;
-    }
-    return LX_OK;
-}

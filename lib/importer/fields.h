@@ -7,7 +7,6 @@
 #ifndef LX_IMPORTER_FIELDS_H
 #define LX_IMPORTER_FIELDS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -118,10 +117,6 @@ lx_status lx__import_fields_fill(lx__import_fields *self, lx_schema *schema, lx_
  */
 lx_status lx__import_fields_match(lx__import_fields *self, const lx_schema *schema,
                                   lx_error *error);
-
-/** The fields as JSON, and back; NULL if memory runs out. */
-json_t *lx__import_fields_save(const lx__import_fields *self);
-lx_status lx__import_fields_load(lx__import_fields *self, const json_t *saved, lx_error *error);
 
 /** Formats the type of a field, as lx__import_type_parse() reads it; returns @p text. */
 char *lx__import_type_print(const lx__import_field *field, char *text, size_t size);

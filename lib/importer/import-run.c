@@ -5,25 +5,33 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <loaderx/card.h>
+
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/file.h"
 #include "importer/columns.h"
 #include "importer/cursor.h"
 #include "importer/import-state.h"
 #include "importer/split-records.h"
+#include "zrecord/format/card.h"
+#include "zrecord/write/writer-options.h"
 
 /* Records whose values decide the types of the fields, at most. */
 #define SAMPLE_RECORDS 1000
+/* Version 1.0.0-rc1 stored the state of an import in a file next to the dataset. */
+#define FORMER                                                                                     \
+    "if an import of loaderx 1.0.0-rc1 left this file, it is not complete and cannot continue: "   \
+    "remove the file and the dataset, and import again; otherwise, move the file away"
 
 typedef struct run {
     lx_importer *importer;
     const char *path;
     const lx_writer_options *options;
     lx_writer *writer;
-    lx__import_state state;
+    lx__import_state state;  /**< As the card has it, except that @c next goes on. */
     lx__class_labels labels; /**< If the format has classes. */
     lx__import_fields fields;
     lx__import_columns columns;
@@ -75,15 +83,75 @@ static uint64_t measure_inputs(const lx_importer *importer)
     return total;
 }
 
-static lx_status dataset_exists(const char *path, bool *exists, lx_error *error)
+/** Whether there is a file whose name is @p path, without slashes at its end, and @p suffix. If
+ * @p refusal is not NULL, the call fails with it if there is. */
+static lx_status file_exists(const char *path, const char *suffix, const char *refusal,
+                             bool *exists, lx_error *error)
 {
-    size_t size = strlen(path) + sizeof "/meta.json";
+    size_t length = strlen(path), size = length + strlen(suffix) + 1;
+    while (length > 1 && path[length - 1] == '/')
+        length--;
     char *name = lx__alloc(size);
     if (name == NULL)
         return lx__fail_memory(error, "a path");
-    snprintf(name, size, "%s/meta.json", path);
+    snprintf(name, size, "%.*s%s", (int)length, path, suffix);
     lx_status status = lx__file_is_regular(LX__CWD, name, exists, error);
+    if (status == LX_OK && *exists && refusal != NULL)
+        status = lx_fail(error, LX_ERR_UNSUPPORTED, "%s", refusal);
+    lx_error_locate(error, name, NULL, LX_NONE, LX_NONE);
     lx__free(name);
+    return status;
+}
+
+/* ---- the entry of the card */
+
+/** Finds out whether an import into the dataset is not complete. If this import has the dataset open
+ * for writing, so that no other changes it, gets the state, too. */
+static lx_status look(run *self, bool *begun, lx_error *error)
+{
+    lx_card *card = NULL;
+    lx_dataset *dataset = NULL;
+    lx_dataset_identity now;
+    lx_status status = lx_dataset_open(self->path, NULL, &dataset, error);
+    if (status == LX_OK)
+        status = lx_dataset_read_card(dataset, &card, error);
+    const char *text = status == LX_OK ? lx_card_get_text(card, LX_CARD_IMPORT) : NULL;
+    *begun = text != NULL;
+    if (status == LX_OK && self->writer != NULL) {
+        lx_dataset_get_identity(dataset, &now);
+        self->state.changes = now.changes;
+        if (*begun)
+            status = lx__import_state_parse(&self->state, text, error);
+        if (*begun && status == LX_OK)
+            status = lx__import_state_match(&self->state, lx_dataset_get_length(dataset),
+                                            now.changes, error);
+    }
+    lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
+    lx_card_free(card);
+    lx_dataset_close(dataset);
+    return status;
+}
+
+/** Sets the state of an import into a dataset of this length. */
+static void begin_state(run *self, uint64_t length)
+{
+    lx__import_state *state = &self->state;
+    state->digest = digest(self->importer);
+    state->classes = lx__class_labels_digest(&self->labels);
+    state->first = length;
+    state->done = state->next = (lx__import_point){.length = length, .before = length};
+}
+
+/** Stores the state in the card; if the import is complete, removes the entry. */
+static lx_status mark(run *self, bool complete, lx_error *error)
+{
+    lx_card_entry entry = {.key = LX_CARD_IMPORT};
+    char *text = complete ? NULL : lx__import_state_print(&self->state);
+    if (text == NULL && !complete)
+        return lx__fail_memory(error, "the state of an import");
+    entry.text = text;
+    lx_status status = lx_writer_set_card(self->writer, &entry, 1, error);
+    lx__free(text);
     return status;
 }
 
@@ -173,7 +241,7 @@ static lx_status apply_types(run *self, lx_error *error)
     return status;
 }
 
-/** Notes which fields have types that the caller set; a resumed import knows only the types. */
+/** Notes which fields have types that the caller set. */
 static void note_given(run *self)
 {
     for (size_t i = 0; i < self->importer->fields.count; i++) {
@@ -261,26 +329,34 @@ static lx_status number_classes(run *self, uint64_t length, lx_error *error)
     return status == LX_OK ? lx__class_labels_number(&self->labels, error) : status;
 }
 
-static lx_status create_state(run *self, uint64_t first, lx_error *error)
+/** Creates the dataset with the entry in its card. */
+static lx_status create_with(run *self, const lx_schema *schema, lx_writer_options *with,
+                             lx_error *error)
 {
-    json_t *header = json_pack("{s:I, s:I, s:o}", "digest", (json_int_t)digest(self->importer),
-                               "classes", (json_int_t)lx__class_labels_digest(&self->labels),
-                               "fields", lx__import_fields_save(&self->fields));
-    if (header == NULL)
-        return lx__fail_memory(error, "the record of an import");
-    lx_status status = lx__import_state_create(&self->state, header, first, error);
-    json_decref(header);
-    return status;
+    bool begun;
+    begin_state(self, 0);
+    char *text = lx__import_state_print(&self->state);
+    const lx_card_entry entry = {LX_CARD_IMPORT, text};
+    with->card = with->card != NULL ? json_deep_copy(with->card) : json_object();
+    lx_status status = text == NULL || with->card == NULL ? lx__fail_memory(error, "a card")
+                                                          : LX_OK;
+    if (status == LX_OK)
+        status = lx__card_change(with->card, &entry, 1, error);
+    if (status == LX_OK)
+        status = lx_writer_create(self->path, schema, with, &self->writer, error);
+    json_decref(with->card);
+    lx__free(text);
+    return status == LX_OK ? look(self, &begun, error) : status;
 }
 
 static lx_status create(run *self, const lx_schema *schema, lx_error *error)
 {
-    lx_status status = create_state(self, 0, error);
-    if (status != LX_OK)
-        return status;
-    status = lx_writer_create(self->path, schema, self->options, &self->writer, error);
-    if (status != LX_OK)
-        (void)lx__import_state_remove(&self->state, NULL); /* nothing was begun */
+    lx_writer_options *defaults = lx_writer_options_new();
+    if (defaults == NULL)
+        return lx__fail_memory(error, "options");
+    lx_writer_options with = self->options != NULL ? *self->options : *defaults;
+    lx_status status = create_with(self, schema, &with, error);
+    lx_writer_options_free(defaults);
     return status;
 }
 
@@ -303,27 +379,45 @@ static lx_status begin_new(run *self, lx_error *error)
     return status;
 }
 
+static lx_status fail_begun(const run *self, lx_error *error)
+{
+    lx_status status = lx_fail(error, LX_ERR_STATE,
+                               "an import into the dataset is not complete: resume it or, to keep "
+                               "the dataset as it is, remove the entry " LX_CARD_IMPORT
+                               " of its card");
+    lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 static lx_status begin_append(run *self, lx_error *error)
 {
+    bool begun;
     if (self->importer->storage_count != 0)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the compression is fixed when a dataset is created: do not set it to "
                        "append");
     lx_status status = lx_writer_open(self->path, self->options, &self->writer, error);
     if (status == LX_OK)
+        status = look(self, &begun, error);
+    if (status == LX_OK && begun)
+        return fail_begun(self, error); /* another import began it meanwhile */
+    if (status == LX_OK)
         status = number_classes(self, lx_writer_get_length(self->writer), error);
     if (status == LX_OK)
         status = derive_fields(self, error);
     if (status == LX_OK)
         status = lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error);
-    return status == LX_OK ? create_state(self, lx_writer_get_length(self->writer), error) : status;
+    if (status != LX_OK)
+        return status;
+    begin_state(self, lx_writer_get_length(self->writer));
+    return mark(self, false, error);
 }
 
 /** Numbers the classes as the interrupted import did. */
-static lx_status number_again(run *self, uint64_t digest, lx_error *error)
+static lx_status number_again(run *self, lx_error *error)
 {
     lx_status status = number_classes(self, self->state.first, error);
-    if (status == LX_OK && digest != lx__class_labels_digest(&self->labels))
+    if (status == LX_OK && self->state.classes != lx__class_labels_digest(&self->labels))
         status = lx_fail(error, LX_ERR_MISMATCH,
                          "the inputs have other folders than when the interrupted import began, so "
                          "their classes would get other labels: restore the folders, or import "
@@ -334,56 +428,40 @@ static lx_status number_again(run *self, uint64_t digest, lx_error *error)
 /** Continues an interrupted import. */
 static lx_status begin_again(run *self, lx_error *error)
 {
-    uint64_t stored, classes = 0;
-    json_t *fields;
-    lx__import_state *state = &self->state;
-    lx_status status = lx__json_get_integer(state->header, "digest", 0, UINT32_MAX, &stored, error);
+    bool begun;
+    lx_status status = lx_writer_open(self->path, self->options, &self->writer, error);
     if (status == LX_OK)
-        status = lx__json_get_integer(state->header, "classes", 0, UINT32_MAX, &classes, error);
-    if (status == LX_OK)
-        status = lx__json_get(state->header, "fields", JSON_ARRAY, &fields, error);
-    if (status == LX_OK)
-        status = lx__import_fields_load(&self->fields, fields, error);
-    if (status == LX_OK && stored != digest(self->importer))
+        status = look(self, &begun, error);
+    if (status == LX_OK && !begun)
+        status = lx_fail(error, LX_ERR_BUSY, "another import has just completed the dataset");
+    if (status == LX_OK && self->state.digest != digest(self->importer))
         status = lx_fail(error, LX_ERR_MISMATCH,
                          "the interrupted import had other inputs, another format, other types of "
                          "fields or another limit of a record: give the same ones");
-    lx_error_locate(error, state->path, NULL, LX_NONE, LX_NONE);
+    lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
     if (status == LX_OK)
-        status = lx_writer_open(self->path, self->options, &self->writer, error);
+        status = number_again(self, error);
     if (status == LX_OK)
-        status = lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error);
-    if (status == LX_OK)
-        status = lx__import_state_trim(state, lx_writer_get_length(self->writer), error);
-    return status == LX_OK ? number_again(self, classes, error) : status;
-}
-
-static lx_status fail_begun(const run *self, lx_error *error)
-{
-    lx_status status = lx_fail(error, LX_ERR_STATE,
-                               "an import into the dataset was interrupted: resume it, or remove "
-                               "this file to keep the dataset as it is");
-    lx_error_locate(error, self->state.path, NULL, LX_NONE, LX_NONE);
-    return status;
+        status = derive_fields(self, error);
+    return status == LX_OK
+               ? lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error)
+               : status;
 }
 
 /** Opens the dataset; LX_END if there is nothing to do. */
 static lx_status begin(run *self, lx_error *error)
 {
     const lx_importer *importer = self->importer;
-    bool exists;
-    /* An import creates its state before the dataset, and removes it at its end: a dataset that
-     * exists already, and then has no state, is complete. */
-    lx_status status = dataset_exists(self->path, &exists, error);
-    if (status == LX_OK)
-        status = lx__import_state_open(&self->state, self->path, error);
-    if (status == LX_OK && self->state.file.fd != -1) /* another import may have just failed */
-        status = dataset_exists(self->path, &exists, error);
+    bool exists, former, begun = false;
+    lx_status status = file_exists(self->path, "/meta.json", NULL, &exists, error);
+    if (status == LX_OK && exists)
+        status = look(self, &begun, error);
+    if (status == LX_OK && begun)
+        return importer->resume ? begin_again(self, error) : fail_begun(self, error);
+    if (status == LX_OK && exists && (importer->append || importer->resume))
+        status = file_exists(self->path, ".import", FORMER, &former, error);
     if (status != LX_OK)
         return status;
-    bool interrupted = self->state.header != NULL && exists;
-    if (interrupted)
-        return importer->resume ? begin_again(self, error) : fail_begun(self, error);
     if (!importer->append && exists && importer->resume)
         return LX_END;
     if (!importer->append && exists) {
@@ -417,10 +495,12 @@ static lx_status write_batch(run *self, lx_error *error)
 
 static lx_status commit(run *self, lx_error *error)
 {
-    lx_status status = lx__import_state_sync(&self->state, error);
+    self->state.next.length = lx_writer_get_length(self->writer);
+    lx_status status = mark(self, false, error);
     if (status == LX_OK)
         status = lx_writer_end_transaction(self->writer, error);
     self->broken = status != LX_OK;
+    self->state.done = self->state.next;
     self->uncommitted = 0;
     return status;
 }
@@ -476,29 +556,28 @@ static lx_status import_input(run *self, size_t input, lx_error *error)
     lx__cursor_close(&self->cursor);
     if (status != LX_END)
         return status;
-    lx__import_done done = {lx_writer_get_length(self->writer) + self->columns.rows,
-                            self->importer->result.bad};
-    return lx__import_state_add(&self->state, done, error);
+    self->state.next.inputs = input + 1;
+    self->state.next.before = lx_writer_get_length(self->writer) + self->columns.rows;
+    self->state.next.bad = self->importer->result.bad;
+    return LX_OK;
 }
 
 /** Imports the inputs that are not complete. After a failure that is not the writer's, the records
  * before it are committed, too. */
 static lx_status import_all(run *self, lx_error *error)
 {
-    size_t done = self->state.count;
-    lx__import_done last = lx__import_state_last(&self->state);
-    uint64_t length = lx_writer_get_length(self->writer);
-    self->saw_all = done == 0;
-    self->skip = length - last.length;
-    self->importer->result.resumed = length - self->state.first;
-    self->importer->result.bad = last.bad; /* those of the next input are found again */
+    const lx__import_point done = self->state.done;
+    self->saw_all = done.inputs == 0;
+    self->skip = done.length - done.before;
+    self->importer->result.resumed = done.length - self->state.first;
+    self->importer->result.bad = done.bad; /* those of the next input are found again */
     note_given(self);
     lx_status status = lx__import_columns_init(&self->columns, &self->fields, error);
     if (status == LX_OK)
         status = lx_writer_begin_transaction(self->writer, error);
     if (status != LX_OK)
         return status;
-    for (size_t i = done; status == LX_OK && i < self->importer->input_count; i++)
+    for (size_t i = done.inputs; status == LX_OK && i < self->importer->input_count; i++)
         status = import_input(self, i, error);
     if (self->broken)
         return status;
@@ -544,13 +623,13 @@ static lx_status run_import(run *self, lx_error *error)
         return finish_before(self, error);
     if (status == LX_OK)
         status = import_all(self, error);
+    if (status == LX_OK)
+        status = mark(self, true, error);
     if (self->writer != NULL)
         self->importer->result.length = lx_writer_get_length(self->writer);
     lx_status closed = lx_writer_close(self->writer, status == LX_OK ? error : NULL);
     if (status == LX_OK)
         status = closed;
-    if (status == LX_OK)
-        status = lx__import_state_remove(&self->state, error);
     return status == LX_OK ? check_names(self, error) : status;
 }
 
@@ -564,8 +643,7 @@ lx_status lx_importer_run(lx_importer *importer, const char *path, const lx_writ
                        importer->format == NULL ? "format" : "input");
     importer->result = (lx_import_result){0};
     importer->bad_count = 0;
-    run self = {
-        .importer = importer, .path = path, .options = options, .state = {.file = LX__FILE_CLOSED}};
+    run self = {.importer = importer, .path = path, .options = options};
     lx__cursor_init(&self.cursor, importer, &self.labels, measure_inputs(importer));
     lx_status status = run_import(&self, error);
     lx__cursor_free(&self.cursor);
@@ -573,6 +651,5 @@ lx_status lx_importer_run(lx_importer *importer, const char *path, const lx_writ
     lx__split_records_free(&self.split);
     lx__import_fields_free(&self.fields);
     lx__class_labels_free(&self.labels);
-    lx__import_state_close(&self.state);
     return status;
 }

@@ -40,7 +40,7 @@ def test_json(loaderx, images):
                         'chunk_bytes', 'live_bytes', 'dead_bytes', 'live_ratio', 'utilisation',
                         'inline', 'inline_bytes',
                         'table_bytes', 'log_bytes', 'log_entries', 'parts', 'chunks',
-                        'access', 'network', 'card'}
+                        'access', 'network', 'card', 'import'}
 
 
 def test_text(loaderx, images):

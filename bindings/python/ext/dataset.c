@@ -204,9 +204,10 @@ static PyObject *dataset_get_identity(PyObject *object, void *ignored)
     lx_dataset_get_identity(reading.handle, &identity);
     lxpy_reading_end(&reading);
     return Py_BuildValue(
-        "{s:s, s:K, s:K, s:k, s:N}", "uuid", identity.uuid, "generation",
+        "{s:s, s:K, s:K, s:k, s:K, s:N}", "uuid", identity.uuid, "generation",
         (unsigned long long)identity.generation, "sequence", (unsigned long long)identity.sequence,
-        "checksum", (unsigned long)identity.checksum, "sealed", PyBool_FromLong(identity.sealed));
+        "checksum", (unsigned long)identity.checksum, "changes",
+        (unsigned long long)identity.changes, "sealed", PyBool_FromLong(identity.sealed));
 }
 
 const char *lxpy_access_name(lx_access access)
@@ -419,7 +420,9 @@ static PyGetSetDef dataset_getset[] = {
      NULL},
     {"identity", dataset_get_identity, NULL,
      "The identity of this dataset and of its current snapshot: a dict with the keys uuid,\n"
-     "generation, sequence, checksum and sealed.",
+     "generation, sequence, checksum, changes and sealed. changes stays the same while records "
+     "are\n"
+     "only appended.",
      NULL},
     {NULL},
 };

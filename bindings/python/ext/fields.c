@@ -165,6 +165,28 @@ static lx_status set_card(lx_writer *writer, void *what, lx_error *error)
     return lx_writer_set_card(writer, card->entries, card->count, error);
 }
 
+PyObject *lxpy_writer_commit_card(PyObject *object, PyObject *dict)
+{
+    lxpy_writer *self = (lxpy_writer *)object;
+    lxpy_card card;
+    lx_error error = LX_ERROR_INIT;
+    if (lxpy_card_take(&card, dict) < 0)
+        return NULL;
+    if (lxpy_writer_enter(self) < 0) {
+        PyMem_Free(card.entries);
+        return NULL;
+    }
+    LXPY_WITHOUT_GIL(
+        (void)(lx_writer_set_card(self->handle, card.entries, card.count, &error) == LX_OK &&
+               lx_writer_end_transaction(self->handle, &error) == LX_OK &&
+               lx_writer_begin_transaction(self->handle, &error) == LX_OK));
+    lxpy_writer_leave(self);
+    PyMem_Free(card.entries);
+    if (error.status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    Py_RETURN_NONE;
+}
+
 PyObject *lxpy_writer_set_card(PyObject *object, PyObject *dict)
 {
     lxpy_card card;

@@ -330,6 +330,9 @@ static PyMethodDef writer_methods[] = {
     {"_set_card", lxpy_writer_set_card, METH_O,
      "_set_card($self, card)\n--\n\n"
      "Set the entries of a dict; None removes an entry."},
+    {"_commit_card", lxpy_writer_commit_card, METH_O,
+     "_commit_card($self, card)\n--\n\n"
+     "Set the entries of a dict, then commit the with-block so far."},
     {"_train_dictionary", FAST lxpy_writer_train_dictionary, METH_FASTCALL | METH_KEYWORDS,
      "_train_dictionary($self, name, dataset)\n--\n\n"
      "Train the dictionary of a field on values of a dataset; None stands for this dataset."},

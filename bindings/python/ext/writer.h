@@ -107,6 +107,7 @@ PyObject *lxpy_writer_rename_field(PyObject *self, PyObject *const *args, Py_ssi
 PyObject *lxpy_writer_set_compression(PyObject *self, PyObject *const *args, Py_ssize_t count,
                                       PyObject *kwnames);
 PyObject *lxpy_writer_set_card(PyObject *self, PyObject *dict);
+PyObject *lxpy_writer_commit_card(PyObject *self, PyObject *dict);
 PyObject *lxpy_writer_train_dictionary(PyObject *self, PyObject *const *args, Py_ssize_t count,
                                        PyObject *kwnames);
 PyObject *lxpy_writer_checkpoint(PyObject *self, PyObject *ignored);

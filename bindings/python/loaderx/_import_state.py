@@ -1,162 +1,127 @@
 # SPDX-License-Identifier: MIT
-"""The file PATH.import next to a dataset, from which an interrupted import continues.
+"""The entry of a dataset's card from which an interrupted import continues.
 
-This is the file that lib/importer/import-state.h describes: each of the two kinds of imports
-refuses to continue one of the other kind. An import of Arrow files needs no lengths after the first
-line, because it can tell from the number of records in the dataset how far it got.
+This is the entry that lib/importer/import-state.h describes: each of the two kinds of imports
+refuses to continue one of the other kind. An import of Arrow files needs no inputs in it, because
+it can tell from the number of records in the dataset how far it got.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import fcntl
 import json
 import os
 from typing import Any, Dict, Literal, Optional
 
 from .errors import CorruptError, LoaderxError
+from .sources import Dataset
+from .writer import Writer
 
-__all__ = ['Begun', 'ImportState']
+__all__ = ['MARK', 'Begun', 'ImportState']
+
+MARK = 'loaderx.import'
 
 # What an import does to the dataset: create it, append to it, continue an interrupted import, or
 # nothing, because the import was complete.
 Begun = Literal['new', 'append', 'again', 'complete']
 
 _VERSION = 1
-
-# The file of an import by the library begins with all fields.
-_MAX_BYTES = 64 << 20
+_KEEP = f'to keep the dataset as it is, remove the entry {MARK} of its card'
 
 
 class ImportState:
-    """The state of imports into the dataset at `path`; `digest` identifies the import.
-
-    Close it after use; it is a context manager.
-    """
+    """The state of an import into the dataset at `path`; `digest` identifies the import."""
 
     def __init__(self, path: str, digest: int) -> None:
         self.first = 0    # the length of the dataset before the import
-        self._dataset = path
-        self._path = (path.rstrip('/') or path) + '.import'
+        self._path = path
         self._digest = digest
-        self._file: Optional[int] = None    # locked while it is open
-
-    def __enter__(self) -> ImportState:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        self._changes = self._done = 0
 
     def begin(self, resume: bool, append: bool) -> Begun:
-        """Return what the import is to do, and set `first` if it continues an interrupted one."""
-        # A dataset that exists before the file is read, and has no file, is complete: an import
-        # creates the file before the dataset, and removes it at its end.
-        exists = self._dataset_exists()
-        header = self._read()
-        if self._file is not None:    # another import may have just failed
-            exists = self._dataset_exists()
-        if header is not None and exists:
-            self._continue(header, resume)
-            return 'again'
+        """Return what the import is to do."""
+        exists = os.path.isfile(os.path.join(self._path, 'meta.json'))
+        if exists:
+            with Dataset(self._path) as dataset:
+                marked = MARK in dataset.card
+            if marked and not resume:
+                raise self._error(LoaderxError, 'LX_ERR_STATE', 'an import into the dataset is not '
+                                  f'complete: pass resume=True to continue it or, {_KEEP}')
+            if marked:
+                return 'again'
+            self._check_former(resume or append)
         if exists and resume and not append:
             return 'complete'
         if exists and not append:
             raise FileExistsError(errno.EEXIST, 'a dataset already exists: pass append=True to '
-                                  'append to it, or choose another path', self._dataset)
+                                  'append to it, or choose another path', self._path)
         if append and resume:
             raise FileNotFoundError(errno.ENOENT, 'no interrupted import into the dataset is '
                                     'known: it is complete, or did not begin', self._path)
         return 'append' if append else 'new'
 
-    def create(self, first: int) -> None:
-        """Create the file durably, or overwrite one of an import that changed nothing."""
-        header = {'digest': self._digest, 'classes': 0, 'fields': [], 'version': _VERSION,
-                  'first': first}
-        if self._file is None:
-            try:
-                self._open(os.O_CREAT | os.O_EXCL)
-            except FileExistsError:
-                raise self._busy() from None
-        assert self._file is not None
-        os.truncate(self._file, 0)
-        os.pwrite(self._file, json.dumps(header, separators=(',', ':')).encode() + b'\n', 0)
-        os.fsync(self._file)
-        parent = os.open(os.path.dirname(self._path) or '.', os.O_RDONLY | os.O_DIRECTORY)
+    def open(self, writer: Writer, begun: Begun) -> None:
+        """Begin or continue the import, now that no other writer can change the dataset."""
+        with Dataset(self._path) as dataset:
+            text, length = dataset.card.get(MARK), len(dataset)
+            self._changes = dataset.identity['changes']
+        if (text is not None) != (begun != 'append'):
+            raise BlockingIOError(errno.EAGAIN, 'another import into the dataset is running',
+                                  self._path)
+        if text is not None and begun == 'again':
+            self._continue(text, length)
+        elif begun == 'append':
+            self.first = length
+        self._done = length
+        if begun == 'append':
+            writer.set_card(self.entry(length))
+
+    def entry(self, length: int) -> Dict[str, Optional[str]]:
+        """Return the entry to store before a commit after which the dataset has this length."""
+        points = {name: [number, 0, self.first, 0]
+                  for name, number in (('done', self._done), ('next', length))}
+        return {MARK: json.dumps({'version': _VERSION, 'digest': self._digest, 'classes': 0,
+                                  'changes': self._changes, 'first': self.first, **points},
+                                 separators=(',', ':'))}
+
+    def commit(self, writer: Writer) -> None:
+        """Commit the with-block so far."""
+        length = len(writer)
+        writer._commit_card(self.entry(length))
+        self._done = length
+
+    def _check_former(self, wanted: bool) -> None:
+        name = (self._path.rstrip('/') or self._path) + '.import'
+        if wanted and os.path.isfile(name) and not os.path.islink(name):
+            raise LoaderxError(f'{name}: if an import of loaderx 1.0.0-rc1 left this file, it is '
+                               'not complete and cannot continue: remove the file and the dataset, '
+                               'and import again; otherwise, move the file away')
+
+    def _continue(self, text: str, length: int) -> None:
+        """Take over the state of the interrupted import."""
         try:
-            os.fsync(parent)
-        finally:
-            os.close(parent)
-        self.first = first
-
-    def remove(self) -> None:
-        """Remove the file, if it is this import's: it is complete, or changed nothing."""
-        if self._file is not None:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._path)
-
-    def check(self, length: int) -> None:
-        """Check the length of the dataset of an interrupted import."""
-        if length < self.first:
-            raise ValueError(f'{self._path}: the dataset has fewer records than before the '
-                             'interrupted import')
-
-    def _dataset_exists(self) -> bool:
-        return os.path.isfile(os.path.join(self._dataset, 'meta.json'))
-
-    def _read(self) -> Optional[Dict[str, Any]]:
-        """Return the first line of the file; None if there is none, or nothing was changed yet."""
-        try:
-            self._open(0)
-        except FileNotFoundError:
-            return None
-        assert self._file is not None
-        size = min(os.fstat(self._file).st_size, _MAX_BYTES)
-        line, end, _ = os.pread(self._file, size, 0).partition(b'\n')
-        if not end:
-            return None
-        try:
-            header = json.loads(line)
-            version, first, digest = (header[key] for key in ('version', 'first', 'digest'))
-            if not all(type(value) is int and value >= 0 for value in (version, first, digest)):
+            state = json.loads(text)
+            if state['version'] != _VERSION:
+                raise self._error(LoaderxError, 'LX_ERR_UNSUPPORTED', 'a newer version of the '
+                                  'library began this import: continue with it')
+            first, changes, digest = (state[key] for key in ('first', 'changes', 'digest'))
+            (done, *others), (after, *rest) = state['done'], state['next']
+            numbers = [first, changes, digest, done, after, *others, *rest]
+            if len(numbers) != 11 or not all(type(number) is int for number in numbers) or \
+                    not 0 <= first <= done <= after:
                 raise ValueError
         except (KeyError, TypeError, ValueError, RecursionError):
-            raise self._error(CorruptError, 'LX_ERR_CORRUPT', 'the record of an interrupted import '
-                              'is damaged: remove it and the dataset, and import again') from None
-        if version != _VERSION:
-            raise self._error(LoaderxError, 'LX_ERR_UNSUPPORTED', 'a newer version of the library '
-                              'began this import: continue with it')
-        return header    # type: ignore[no-any-return]
-
-    def _continue(self, header: Dict[str, Any], resume: bool) -> None:
-        if not resume:
-            raise self._error(LoaderxError, 'LX_ERR_STATE', 'an import into the dataset was '
-                              'interrupted: pass resume=True to continue it, or remove this file '
-                              'to keep the dataset as it is')
-        if header['digest'] != self._digest:
+            raise self._error(CorruptError, 'LX_ERR_CORRUPT', f'the entry {MARK} of the card, from '
+                              'which an interrupted import continues, is damaged: remove the '
+                              f'dataset and import again; {_KEEP}') from None
+        if digest != self._digest:
             raise ValueError(f'{self._path}: the interrupted import had other inputs, columns or '
                              'fields, or was no import of Arrow files: give the same ones')
-        self.first = header['first']
-
-    def _open(self, flags: int) -> None:
-        """Open and lock the file, to keep out other imports into the dataset."""
-        file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | flags, 0o666)
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
-            if os.fstat(file).st_nlink == 0:    # the import that held the lock removed it
-                raise self._busy()
-        except OSError as error:
-            os.close(file)
-            if error.errno in (errno.EAGAIN, errno.EACCES):
-                raise self._busy() from None
-            raise
-        self._file = file
-
-    def _busy(self) -> BlockingIOError:
-        return BlockingIOError(errno.EAGAIN, 'another import into the dataset is running',
-                               self._path)
+        if length not in (done, after) or (changes != self._changes and after != 0):
+            raise ValueError(f'{self._path}: records were appended, replaced or deleted after an '
+                             'import into the dataset was interrupted, so it cannot continue: '
+                             f'remove the dataset and import again; {_KEEP}')
+        self.first = first
 
     def _error(self, kind: Any, status: str, message: str) -> Any:
         error = kind(f'{self._path}: {message}')

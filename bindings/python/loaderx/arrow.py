@@ -15,7 +15,7 @@ import numpy as np
 from . import _core
 from ._arrow_files import ArrowFiles
 from ._check import boolean
-from ._import_state import Begun, ImportState
+from ._import_state import MARK, Begun, ImportState
 from ._progress import Progress, reporting
 from ._tables import export_arrow, is_frame, kind_of
 from ._types import array_type
@@ -57,9 +57,9 @@ def import_arrow(source: Any, path: Path, *, columns: Optional[Sequence[str]] = 
 
     An import of a table or of a stream is one transaction: if it fails, nothing is imported. An
     import of files commits after every 256 MiB. If it is interrupted after the first commit, by an
-    exception or a kill, the same call with ``resume=True`` continues after the last one. The file
-    ``PATH.import``, which the import removes at its end, says what was interrupted. A row that does
-    not fit its fields always ends the import: Arrow files have no bad rows to skip.
+    exception or a kill, the same call with ``resume=True`` continues after the last one. Until the
+    import is complete, the dataset's card has the entry ``loaderx.import``; see `import_lines`. A
+    row that does not fit its fields always ends the import: Arrow files have no bad rows to skip.
 
     Parameters
     ----------
@@ -224,15 +224,12 @@ def _import_table(source: Any, path: Path, fields: Mapping[str, Field], append: 
         writer._extend_arrow(exported, report and (lambda rows: report(rows, total)))
         counts.append(len(writer) - first)
 
-    with ImportState(os.fsdecode(path), 0) as state:
-        begun = state.begin(False, append)
-        state.remove()    # of an import that was killed before it changed anything
-        if begun == 'append':
-            with _opening(True, **options)(path) as writer:
-                fill(writer)
-        else:
-            chosen = _choose_fields(_schema_of(exported), fields)
-            fill_new(creation(chosen, **options), path, fill)
+    if ImportState(os.fsdecode(path), 0).begin(False, append) == 'append':
+        with _opening(True, **options)(path) as writer:
+            fill(writer)
+    else:
+        chosen = _choose_fields(_schema_of(exported), fields)
+        fill_new(creation(chosen, **options), path, fill)
     return counts[0]
 
 
@@ -243,16 +240,18 @@ def _import_files(files: ArrowFiles, path: Path, fields: Mapping[str, Field], re
                   append: bool, report: _Report, options: Dict[str, Any]) -> int:
     described = {name: field._describe(name) for name, field in fields.items()}
     identity = json.dumps(['arrow', files.paths, files.columns, files.ignored, described])
-    with ImportState(os.fsdecode(path), zlib.crc32(identity.encode())) as state:
-        begun = state.begin(resume, append)
-        if begun == 'complete':
-            with Dataset(path) as dataset:
-                return len(dataset)
-        opened = _opening(begun == 'append', **options) if begun != 'new' else creation(
-            _choose_fields(files.schema().__arrow_c_schema__(), fields), **options)
-        with _filling(opened, path, state, begun) as writer:
-            _append_files(files, writer, len(writer) - state.first, report)
-            return len(writer) - state.first
+    state = ImportState(os.fsdecode(path), zlib.crc32(identity.encode()))
+    begun = state.begin(resume, append)
+    if begun == 'complete':
+        with Dataset(path) as dataset:
+            return len(dataset)
+    if begun == 'new' and isinstance(options.get('card') or {}, Mapping):
+        options['card'] = {**(options.get('card') or {}), **state.entry(0)}
+    opened = _opening(begun == 'append', **options) if begun != 'new' else creation(
+        _choose_fields(files.schema().__arrow_c_schema__(), fields), **options)
+    with _filling(opened, path, state, begun) as writer:
+        _append_files(files, writer, state, report)
+        return len(writer) - state.first
 
 
 @contextlib.contextmanager
@@ -260,40 +259,36 @@ def _filling(opened: _Open, path: Path, state: ImportState, begun: Begun) -> Ite
     """Yield a writer, and commit at the end. If the block fails, what it committed remains."""
     made: List[Writer] = []    # see fill_new()
     try:
-        if begun == 'new':
-            state.create(0)
         made.extend(map(opened, [path]))
-        if begun == 'append':
-            state.create(len(made[0]))
-        state.check(len(made[0]))
+        state.open(made[0], begun)
+        made[0]._begin()
         yield made[0]
-        made[0].commit()
-        made[0].close()
+        state.commit(made[0])
+        made[0].set_card({MARK: None})
+        made[0]._finish(True)
     except BaseException:
-        _abandon(made, path, state, begun)
+        with contextlib.suppress(Exception):    # so that the original error is raised
+            _abandon(made, path, state, begun)
         raise
-    state.remove()
 
 
 def _abandon(made: List[Writer], path: Path, state: ImportState, begun: Begun) -> None:
     """Undo what was not committed. If nothing was, leave no trace of an import that began now."""
-    changed = bool(made)
     for writer in made:
-        with contextlib.suppress(Exception):    # so that the original error is raised
-            writer.rollback()
-            changed = len(writer) != state.first
-        with contextlib.suppress(Exception):
-            writer.close()
-    if changed or begun == 'again':
-        return
-    with contextlib.suppress(Exception):
-        if made and begun == 'new':
+        if not writer.closed:
+            writer._finish(False)
+        with Dataset(path) as dataset:
+            changed = len(dataset) != state.first
+        if begun == 'new' and not changed:
             _core.Dataset._remove(path)
-        state.remove()
+        elif begun == 'append' and not changed:
+            with Writer(path) as again:
+                again.set_card({MARK: None})
 
 
-def _append_files(files: ArrowFiles, writer: Writer, done: int, report: _Report) -> None:
-    """Append the rows of all files, except the first `done` ones."""
+def _append_files(files: ArrowFiles, writer: Writer, state: ImportState, report: _Report) -> None:
+    """Append the rows of all files, except those that the interrupted import has appended."""
+    done = len(writer) - state.first
     total = files.count() if report is not None else None
     uncommitted = 0
     for path, row, batch in files.batches(done):
@@ -304,7 +299,7 @@ def _append_files(files: ArrowFiles, writer: Writer, done: int, report: _Report)
         done += batch.num_rows
         uncommitted += batch.nbytes
         if uncommitted >= _COMMIT_BYTES:
-            writer.commit()
+            state.commit(writer)
             uncommitted = 0
         if report is not None:
             report(done, total)

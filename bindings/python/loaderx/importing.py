@@ -91,7 +91,9 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
         Whether to continue an import that was interrupted, by an exception, a kill or a power loss.
         The other arguments must be the same, except `on_bad`. The result is the same as without the
         interruption. If none was interrupted, the import begins; if it was complete, nothing
-        happens.
+        happens. Until an import is complete, the card has the entry ``loaderx.import``: `open` logs
+        a warning, and the dataset cannot be sealed, backed up or pushed. Remove the entry to keep
+        the dataset as it is.
     append : bool, optional
         Whether to append to an existing dataset, which must have exactly the fields of the inputs.
     durability, executor, card
@@ -111,9 +113,10 @@ def import_lines(inputs: _Inputs, path: Path, *, field: str = 'text', fields: _F
     CorruptError
         A record is damaged; the message has its path, number and offset.
     ValueError
-        A record does not fit the fields, or an argument is invalid.
+        A record does not fit the fields, or an argument is invalid; or records were appended,
+        replaced or deleted after the import was interrupted.
     LoaderxError
-        An import was interrupted, and `resume` is not set.
+        An import is not complete, and `resume` is not set.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Imports of Parquet and Arrow files: damaged ones, several ones, and interrupted ones."""
 
-import fcntl
 import json
 import struct
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 
 import loaderx as lx
+from loaderx._import_state import MARK
 import loaderx._arrow_files
 import loaderx.arrow
 from processes import run_script
@@ -38,7 +38,7 @@ def check(path, count):
     ds = lx.open(path)
     assert ds['x'][:].tolist() == list(range(count))
     assert list(ds['text'][:]) == [f'text {i}' for i in range(count)]
-    assert not path.with_name(path.name + '.import').exists()
+    assert MARK not in lx.open(path).card
 
 
 @pytest.fixture
@@ -219,10 +219,10 @@ def test_an_interrupted_import_continues(suffix, append, often, tmp_path):
             lx.import_arrow(paths, tmp_path / 'd', progress=stop_at(count), resume=count > 40,
                             **options)
         assert 10 < len(lx.open(tmp_path / 'd')) < 310
-        with pytest.raises(lx.LoaderxError, match='d.import: .*resume=True') as caught:
+        with pytest.raises(lx.LoaderxError, match='/d: .*resume=True') as caught:
             lx.import_arrow(paths, tmp_path / 'd', **options)
         assert caught.value.status == 'LX_ERR_STATE'
-        with pytest.raises(lx.LoaderxError, match='interrupted'):
+        with pytest.raises(lx.LoaderxError, match='not complete'):
             lx.import_arrow(numbers(0, 1), tmp_path / 'd', append=True)
         with pytest.raises(ValueError, match='other inputs'):
             lx.import_arrow(paths[1:], tmp_path / 'd', resume=True, **options)
@@ -244,7 +244,6 @@ def test_an_import_that_committed_nothing_leaves_no_trace(append, tmp_path):
         lx.import_arrow(numbers(0, 10), tmp_path / 'd')
     with pytest.raises(RuntimeError, match='stop'):
         lx.import_arrow(path, tmp_path / 'd', append=append, progress=stop_at(1))
-    assert not (tmp_path / 'd.import').exists()
     if append:
         check(tmp_path / 'd', 10)
     assert (tmp_path / 'd').exists() == append
@@ -262,31 +261,31 @@ def test_a_killed_import_continues(commit, left, tmp_path):
                         progress=lambda done, total: done < 150 or os.kill(os.getpid(), 9))
     ''', status=-9)
     assert len(lx.open(tmp_path / 'd')) >= left
-    with pytest.raises(lx.LoaderxError, match='interrupted'):
+    with pytest.raises(lx.LoaderxError, match='not complete'):
         lx.import_arrow(list(map(str, paths)), tmp_path / 'd')
     assert lx.import_arrow(list(map(str, paths)), tmp_path / 'd', resume=True) == 200
     check(tmp_path / 'd', 200)
 
 
-def test_a_record_of_an_interruption_is_hostile(often, tmp_path):
+def test_the_entry_of_an_interruption_is_hostile(often, tmp_path):
     path = save(tmp_path / 'a.parquet', numbers(0, 100))
     with pytest.raises(RuntimeError, match='stop'):
         lx.import_arrow(path, tmp_path / 'd', progress=stop_at(70))
-    state = tmp_path / 'd.import'
-    good = json.loads(state.read_text())
-    for bad in ('{}', '[]', '1', 'x', '{"version":1', '\xff', '[' * 5000, 'null',
-                json.dumps({**good, 'first': -1}), json.dumps({**good, 'digest': 'a'}),
-                json.dumps({**good, 'first': True})):
-        state.write_text(bad + '\n', encoding='latin-1')
-        with pytest.raises(lx.CorruptError, match='d.import: .*damaged'):
+    text = lx.open(tmp_path / 'd').card[MARK]
+    good = json.loads(text)
+    for bad in ('', '{}', '[]', '1', 'x', '{"version":1', '[' * 5000, 'null', '{"version":1}',
+                *(json.dumps({**good, **change})
+                  for change in ({'first': -1}, {'first': True}, {'first': 1000}, {'digest': 'a'},
+                                 {'done': 5}, {'done': [0, 0, 0]}, {'next': [0, 0, 0, '0']},
+                                 {'next': [0, 0, 0, 0]}))):
+        set_card(tmp_path / 'd', {MARK: bad})
+        with pytest.raises(lx.CorruptError, match='/d: .*damaged: remove'):
             lx.import_arrow(path, tmp_path / 'd', resume=True)
-    state.write_text(json.dumps({**good, 'version': 2}) + '\n')
+        assert lx.open(tmp_path / 'd').card == {MARK: bad}
+    set_card(tmp_path / 'd', {MARK: json.dumps({**good, 'version': 2})})
     with pytest.raises(lx.LoaderxError, match='newer'):
         lx.import_arrow(path, tmp_path / 'd', resume=True)
-    state.write_text(json.dumps({**good, 'first': 1000}) + '\n')
-    with pytest.raises(ValueError, match='fewer records than before'):
-        lx.import_arrow(path, tmp_path / 'd', resume=True)
-    state.write_text(json.dumps(good) + '\n')
+    set_card(tmp_path / 'd', {MARK: text})
     save(path, numbers(0, 10))
     with pytest.raises(ValueError, match='were changed'):
         lx.import_arrow(path, tmp_path / 'd', resume=True)
@@ -295,19 +294,102 @@ def test_a_record_of_an_interruption_is_hostile(often, tmp_path):
     check(tmp_path / 'd', 100)
 
 
+def set_card(path, card):
+    with lx.open(path, 'r+') as writer:
+        writer.set_card(card)
+
+
+def nothing(path):
+    pass
+
+
+def rewrite(path):
+    with lx.open(path, 'r+') as writer:
+        writer[3] = {'x': 3}
+
+
+def append(path):
+    with lx.open(path, 'a') as writer:
+        writer.append({'x': 3, 'text': 'a'})
+
+
+def delete(path):
+    with lx.open(path, 'r+') as writer:
+        writer.truncate(len(writer) - 1)
+
+
+def delete_and_append(path):
+    delete(path)
+    append(path)
+
+
+def edit(path):
+    set_card(path, {'source': 'here'})
+
+
+def rebalance(path):
+    with lx.open(path, 'r+') as writer:
+        writer.rebalance(progress=False)
+
+
+def fail_to_seal(path):
+    with lx.open(path, 'r+') as writer, pytest.raises(lx.LoaderxError, match='not complete'):
+        writer.seal()
+
+
+def interrupted(when, kept=lx.Writer._commit_card):
+    """A second commit that fails before or after it is made, as if a kill came."""
+    count = []
+
+    def interrupt(writer, card):
+        count.append(None)
+        if len(count) == 2 and when == 'before':
+            text = dict(card)
+            writer._finish(False)
+            set_card(writer.path, text)
+            raise RuntimeError('stop')
+        kept(writer, card)
+        if len(count) == 2:
+            raise RuntimeError('stop')
+    return interrupt
+
+
+@pytest.mark.parametrize('change, refused', [
+    (nothing, False), (edit, False), (rebalance, False), (fail_to_seal, False),
+    (rewrite, True), (append, True), (delete, True), (delete_and_append, True)])
+@pytest.mark.parametrize('when', ['before', 'after'])
+def test_an_import_continues_only_what_it_left(change, refused, when, often, tmp_path, caplog):
+    path, d = save(tmp_path / 'a.parquet', numbers(0, 100), 30), tmp_path / 'd'
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(RuntimeError, match='stop'):
+        patch.setattr(lx.Writer, '_commit_card', interrupted(when))
+        lx.import_arrow(path, d)
+    assert MARK in lx.open(d).card and 'import into the dataset is not complete' in caplog.text
+    change(d)
+    length = len(lx.open(d))
+    assert 0 < length < 100
+    if refused:
+        with pytest.raises(ValueError, match='remove the dataset'):
+            lx.import_arrow(path, d, resume=True)
+        assert len(lx.open(d)) == length and MARK in lx.open(d).card
+    else:
+        assert lx.import_arrow(path, d, resume=True) == 100
+        check(d, 100)
+        assert MARK not in lx.open(d).card
+
+
 def test_other_importers_and_this_one_respect_each_other(often, tmp_path):
     path, lines = save(tmp_path / 'a.parquet', numbers(0, 100)), tmp_path / 'lines'
     with pytest.raises(RuntimeError, match='stop'):
         lx.import_arrow(path, tmp_path / 'd', progress=stop_at(70))
     lines.write_text('{"x": 1, "text": "a"}\n')
-    with pytest.raises(lx.LoaderxError, match='interrupted'):
+    with pytest.raises(lx.LoaderxError, match='not complete'):
         lx.import_jsonl(lines, tmp_path / 'd', append=True)
     with pytest.raises(ValueError, match='other inputs'):
         lx.import_jsonl(lines, tmp_path / 'd', resume=True)
     lines.write_text('{"x": 1, "text": "a"}\n{"x": "a"}\n')
     with pytest.raises(ValueError):
         lx.import_jsonl(lines, tmp_path / 'e', fields={'x': 'int64'})
-    with pytest.raises(lx.LoaderxError, match='interrupted'):
+    with pytest.raises(lx.LoaderxError, match='not complete'):
         lx.import_arrow(path, tmp_path / 'e', append=True)
     with pytest.raises(ValueError, match='no import of Arrow files'):
         lx.import_arrow(path, tmp_path / 'e', append=True, resume=True)
@@ -327,41 +409,20 @@ def test_one_import_at_a_time(often, tmp_path):
             '''))
 
     assert lx.import_arrow(path, tmp_path / 'd', progress=progress) == 200
-    assert 'another import into the dataset is running' in nested[0]
+    assert 'being written' in nested[0]
     check(tmp_path / 'd', 200)
 
 
-def test_the_file_of_another_import_stays(tmp_path):
-    """The other import has created its file, but not yet the dataset."""
-    path = save(tmp_path / 'a.parquet', numbers(0, 200))
-    with open(tmp_path / 'd.import', 'w') as file:
-        fcntl.lockf(file, fcntl.LOCK_EX)
-        run_script(f'''
-            import pyarrow as pa
-            for source in {str(path)!r}, pa.table({{'x': [1]}}):
-                try:
-                    lx.import_arrow(source, {str(tmp_path / 'd')!r})
-                except BlockingIOError as error:
-                    assert 'another import' in str(error)
-        ''')
-        assert (tmp_path / 'd.import').exists() and not (tmp_path / 'd').exists()
-
-
-def test_what_a_kill_before_the_start_left_is_replaced(tmp_path):
-    state = tmp_path / 'd.import'
-    path = save(tmp_path / 'a.parquet', numbers(0, 200))
-    for source in (path, numbers(0, 200)):
-        for text in ('', '{"version":1', '{"digest":1,"fields":[],"version":1,"first":0}\n'):
-            state.write_text(text)
-            assert lx.import_arrow(source, tmp_path / 'd') == 200
-            check(tmp_path / 'd', 200)
-            lx.remove(tmp_path / 'd')
-    (tmp_path / 'd').mkdir()
-    (tmp_path / 'd' / 'other').write_text('')
-    for source in (path, numbers(0, 200)):
-        with pytest.raises(FileExistsError):
-            lx.import_arrow(source, tmp_path / 'd')
-        assert not state.exists() and (tmp_path / 'd' / 'other').exists()
+def test_a_file_of_the_first_release_candidate_is_refused(tmp_path):
+    path, state = save(tmp_path / 'a.parquet', numbers(0, 200)), tmp_path / 'd.import'
+    state.write_text('{"digest":1,"fields":[],"version":1,"first":0}\n')
+    assert lx.import_arrow(path, tmp_path / 'd') == 200    # the dataset is new
+    for source, options in ((path, {'resume': True}), (path, {'append': True}),
+                            (numbers(0, 5), {'append': True})):
+        with pytest.raises(lx.LoaderxError, match='d.import: .*remove the file and the dataset'):
+            lx.import_arrow(source, tmp_path / 'd', **options)
+    assert state.exists()
+    check(tmp_path / 'd', 200)
 
 
 def test_columns_may_be_any_sequence(tmp_path):

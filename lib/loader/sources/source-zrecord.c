@@ -2,7 +2,10 @@
 /* A source over a zrecord dataset. */
 #include "loader/sources/source-zrecord.h"
 
+#include <loaderx/card.h>
+
 #include "base/error.h"
+#include "base/log.h"
 #include "loader/sources/source.h"
 #include "sampler/core/saved-state.h"
 #include "zrecord/read/dataset-open.h"
@@ -121,6 +124,18 @@ static const lx__source_class class = {.kind = "zrecord",
                                        .pin = pin,
                                        .dispose = dispose};
 
+/** Whoever trains on a part of the data should know it. */
+static void warn_of_import(lx_dataset *dataset)
+{
+    lx_card *card = NULL;
+    if (lx_dataset_read_card(dataset, &card, NULL) == LX_OK &&
+        lx_card_get_text(card, LX_CARD_IMPORT) != NULL)
+        lx__log(LX_LOG_WARNING,
+                "%s: an import into the dataset is not complete, so records may be missing",
+                lx_dataset_get_path(dataset));
+    lx_card_free(card);
+}
+
 /** Makes a source that owns @p dataset, even on failure. */
 static lx_status make(lx_dataset *dataset, lx_source **source, lx_error *error)
 {
@@ -141,11 +156,13 @@ static lx_status make(lx_dataset *dataset, lx_source **source, lx_error *error)
             .dtype = field->dtype, .ndim = field->ndim, .shape = field->shape, .size = field->size};
         status = lx__source_set_column(made, i, field->name, &column, error);
     }
-    if (status == LX_OK)
-        *source = made;
-    else
+    if (status != LX_OK) {
         lx_source_unref(made);
-    return status;
+        return status;
+    }
+    warn_of_import(dataset);
+    *source = made;
+    return LX_OK;
 }
 
 lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)

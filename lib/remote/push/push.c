@@ -363,14 +363,14 @@ lx_status lx_dataset_push(lx_dataset *dataset, const char *url, const lx_remote_
     lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    if (snapshot->store->meta.sealed) {
-        status = push_to(url, options, snapshot, replace, progress, user, &bytes, error);
-    } else {
+    status = lx__meta_check_imported(&snapshot->store->meta, error);
+    if (status == LX_OK && !snapshot->store->meta.sealed)
         status = lx_fail(error, LX_ERR_STATE,
                          "the dataset is not sealed, and only sealed datasets can be read at a "
                          "URL: seal it first");
-        lx_error_locate(error, snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
-    }
+    lx_error_locate(error, snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
+    if (status == LX_OK)
+        status = push_to(url, options, snapshot, replace, progress, user, &bytes, error);
     if (sent != NULL)
         *sent = bytes;
     lx__snapshot_unref(snapshot);

@@ -14,8 +14,8 @@
 lx_status lx__card_check(const json_t *card, lx_error *error);
 
 /** Sets and removes entries, and checks the result. On failure, @p card may be changed. */
-lx_status lx__card_change(json_t *card, const lx_card_entry *entries, size_t count,
-                          lx_error *error);
+LX_API lx_status lx__card_change(json_t *card, const lx_card_entry *entries, size_t count,
+                                 lx_error *error);
 
 /** Makes a public copy. @p card may be NULL: the copy is empty. */
 lx_status lx__card_copy(const json_t *card, lx_card **copy, lx_error *error);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <loaderx/card.h>
+
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -338,6 +340,15 @@ lx_status lx__meta_set_changes(lx__meta *meta, lx_error *error)
 const json_t *lx__meta_get_card(const lx__meta *meta)
 {
     return json_object_get(meta->document, "card");
+}
+
+lx_status lx__meta_check_imported(const lx__meta *meta, lx_error *error)
+{
+    return json_object_get(lx__meta_get_card(meta), LX_CARD_IMPORT) == NULL
+               ? LX_OK
+               : lx_fail(error, LX_ERR_STATE,
+                         "an import into the dataset is not complete: resume it or, to keep the "
+                         "dataset as it is, remove the entry " LX_CARD_IMPORT " of its card");
 }
 
 lx_status lx__meta_set_card(lx__meta *meta, const json_t *card, lx_error *error)

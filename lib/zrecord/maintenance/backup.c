@@ -197,8 +197,12 @@ lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_f
     lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    if (lx__store_is_elsewhere(snapshot->store)) {
+    if (lx__store_is_elsewhere(snapshot->store))
         status = lx__store_fail_elsewhere(snapshot->store, "back up the dataset", error);
+    else
+        status = lx__meta_check_imported(&snapshot->store->meta, error);
+    if (status != LX_OK) {
+        lx_error_locate(error, snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
         lx__snapshot_unref(snapshot);
         return status;
     }

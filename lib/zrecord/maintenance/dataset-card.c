@@ -54,5 +54,5 @@ lx_status lx_writer_set_card(lx_writer *writer, const lx_card_entry *entries, si
                              lx_error *error)
 {
     change wanted = {entries, count};
-    return lx__install_call(writer, set_card, &wanted, error);
+    return lx__install_call_within(writer, set_card, &wanted, error);
 }

@@ -194,6 +194,10 @@ void lx__snapshot_identify(const lx__snapshot *snapshot, lx_dataset_identity *id
                                       .sequence = snapshot->state.position.sequence - 1,
                                       .checksum = snapshot->state.position.crc,
                                       .sealed = meta->sealed};
+    for (size_t i = 0; i < snapshot->store->schema->count; i++)
+        identity->changes += lx__changes_get(&snapshot->state.changes, meta,
+                                             snapshot->store->schema, i);
+    identity->changes &= LX__CHANGES_MAX;
     memcpy(identity->uuid, meta->uuid_text, sizeof meta->uuid_text);
 }
 

@@ -332,15 +332,19 @@ lx_status lx__install_commit(lx_writer *writer, lx_error *error)
                             error);
 }
 
-lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error)
+static lx_status call(lx_writer *writer, bool within, lx__install_job *job, void *user,
+                      lx_error *error)
 {
     lx_status status = lx__writer_enter_alone(writer, error);
     if (status != LX_OK)
         return status;
     status = lx__writer_usable(writer, error);
-    if (status == LX_OK && writer->transaction)
+    if (status == LX_OK && writer->transaction && !within)
         status = lx_fail(error, LX_ERR_STATE, "a transaction is open: end it first");
-    if (status == LX_OK)
+    if (status == LX_OK && writer->transaction)
+        status = lx__group_commit(writer, 0,
+                                  LX__COMMIT_REPEAT | LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
+    else if (status == LX_OK)
         status = lx__install_commit(writer, error);
     if (status == LX_OK) {
         lx_error failure = LX_ERROR_INIT;
@@ -352,4 +356,15 @@ lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, 
     }
     lx__writer_leave(writer);
     return status;
+}
+
+lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error)
+{
+    return call(writer, false, job, user, error);
+}
+
+lx_status lx__install_call_within(lx_writer *writer, lx__install_job *job, void *user,
+                                  lx_error *error)
+{
+    return call(writer, true, job, user, error);
 }

@@ -80,6 +80,11 @@ typedef lx_status lx__install_job(lx_writer *writer, void *user, lx_error *error
  * only those failures that poison it. */
 lx_status lx__install_call(lx_writer *writer, lx__install_job *job, void *user, lx_error *error);
 
+/** Like lx__install_call(), for a job that changes only meta.json. If a transaction is open, it
+ * stays open, and only what was committed before is synced. */
+lx_status lx__install_call_within(lx_writer *writer, lx__install_job *job, void *user,
+                                  lx_error *error);
+
 /** Commits and syncs everything, with all rows in the tables. The caller must have called
  * lx__writer_enter_alone(). */
 lx_status lx__install_commit(lx_writer *writer, lx_error *error);

@@ -133,6 +133,10 @@ static lx_status seal_into(lx__install *next, lx__table_seal *seals, size_t tabl
 static lx_status seal(lx_writer *writer, void *user, lx_error *error)
 {
     lx__install next;
+    lx_status whole = lx__meta_check_imported(&writer->meta, error);
+    lx_error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    if (whole != LX_OK)
+        return whole;
     size_t tables = 2 * writer->tables.field_count;
     lx__table_seal *seals = lx__alloc_array(tables, sizeof *seals);
     (void)user;

@@ -66,9 +66,6 @@ static bool import(struct run *run, const char *format, const char *option, cons
 
 static void clean(const char *output)
 {
-    char state[450];
-    snprintf(state, sizeof state, "%s.import", output);
-    unlink(state);
     if (access(output, F_OK) == 0)
         tree_remove(output);
 }

@@ -42,6 +42,30 @@ static inline lx_importer *importer_of(const char *format, const char *input)
     return importer;
 }
 
+/** Keeps the dataset as an interrupted import left it. */
+static inline void forget_import(const char *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    unit_ok(lx_writer_open(path, NULL, &writer, &error));
+    unit_ok(lx_writer_set_card(writer, &(lx_card_entry){LX_CARD_IMPORT, NULL}, 1, &error));
+    unit_ok(lx_writer_close(writer, &error));
+}
+
+/** Whether an import into the dataset is not complete. */
+static inline bool is_incomplete(const char *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_card *card;
+    unit_ok(lx_dataset_open(path, NULL, &dataset, &error));
+    unit_ok(lx_dataset_read_card(dataset, &card, &error));
+    bool incomplete = lx_card_get_text(card, LX_CARD_IMPORT) != NULL;
+    lx_card_free(card);
+    lx_dataset_close(dataset);
+    return incomplete;
+}
+
 /** Imports a file without settings into the dataset "d". */
 static inline void import_text(const char *format, const char *text)
 {
@@ -70,7 +94,6 @@ static inline void refuse_bytes(const char *format, const void *data, size_t siz
     ck_assert_str_eq(error.path, "input");
     lx_importer_free(importer);
     lx_dataset_remove("refused", NULL);
-    unlink("refused.import");
 }
 
 static inline void refuse_text(const char *format, const char *text, lx_status status,

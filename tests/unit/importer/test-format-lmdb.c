@@ -167,7 +167,6 @@ static void refuse(lx_status status, const char *part)
                   lx_status_get_name(got), error.message);
     lx_importer_free(importer);
     lx_dataset_remove("refused", NULL);
-    unlink("refused.import");
 }
 
 START_TEST(numbers_that_are_wrong_are_refused)

@@ -69,7 +69,6 @@ static void refuse(lx_status status, uint64_t record, const char *part)
                   error.message);
     lx_importer_free(importer);
     lx_dataset_remove("refused", NULL);
-    unlink("refused.import");
 }
 
 START_TEST(columns_are_fields)
@@ -114,7 +113,6 @@ static lx_status import_value(const char *encoding, const char *size, const void
              encoding, size, total);
     put_text("input/index.json", text);
     lx_dataset_remove("d", NULL);
-    unlink("d.import");
     lx_importer *importer = importer_of("mds", "input");
     lx_status status = lx_importer_run(importer, "d", NULL, error);
     lx_importer_free(importer);

@@ -288,7 +288,6 @@ static void refuse_split(const struct archive *a, const struct archive *b, const
                       error.record, error.offset);
         lx_importer_free(importer);
         lx_dataset_remove("d", NULL);
-        unlink("d.import");
     }
 }
 

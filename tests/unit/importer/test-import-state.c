@@ -1,137 +1,97 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of an interrupted import. */
-#include "imports.h"
+/* The entry of the card from which an interrupted import continues. */
 #include "importer/import-state.h"
 
-static void create(lx__import_state *state, uint64_t first)
-{
-    lx_error error = LX_ERROR_INIT;
-    json_t *header = json_pack("{s:s}", "a", "b");
-    unit_ok(lx__import_state_open(state, "folder/", &error));
-    ck_assert_int_eq(state->file.fd, -1);
-    ck_assert_str_eq(state->path, "folder.import");
-    unit_ok(lx__import_state_create(state, header, first, &error));
-    json_decref(header);
-}
+#include "base/alloc.h"
+#include "imports.h"
 
-START_TEST(lengths_are_kept)
+static const lx__import_state usual = {.digest = 4000000000,
+                                       .classes = 7,
+                                       .changes = INT64_MAX,
+                                       .first = 5,
+                                       .done = {100, 2, 60, 1},
+                                       .next = {200, 3, 150, 2}};
+
+START_TEST(a_state_is_kept)
 {
-    char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__import_state state;
-    create(&state, 5);
-    for (uint64_t i = 0; i < 100; i++)
-        unit_ok(lx__import_state_add(&state, (lx__import_done){5 + i * i, i}, &error));
-    unit_ok(lx__import_state_sync(&state, &error));
-    unit_ok(lx__import_state_add(&state, (lx__import_done){1000000, 200}, &error)); /* not synced */
-    lx__import_state_close(&state);
-    unit_ok(lx__import_state_open(&state, "folder", &error));
-    ck_assert_uint_eq(state.first, 5);
-    ck_assert_uint_eq(state.count, 100);
-    ck_assert_str_eq(json_string_value(json_object_get(state.header, "a")), "b");
-    for (uint64_t i = 0; i < 100; i++)
-        ck_assert(state.done[i].length == 5 + i * i && state.done[i].bad == i);
-    /* Commits were lost. */
-    unit_ok(lx__import_state_trim(&state, 5 + 50 * 50, &error));
-    ck_assert_uint_eq(state.count, 51);
-    ck_assert_uint_eq(lx__import_state_last(&state).bad, 50);
-    unit_ok(lx__import_state_add(&state, (lx__import_done){7777, 300}, &error));
-    unit_ok(lx__import_state_sync(&state, &error));
-    lx__import_state_close(&state);
-    unit_ok(lx__import_state_open(&state, "folder", &error));
-    ck_assert_uint_eq(state.count, 52);
-    ck_assert_uint_eq(lx__import_state_last(&state).length, 7777);
-    ck_assert_uint_eq(lx__import_state_last(&state).bad, 300);
-    unit_fails(lx__import_state_trim(&state, 4, &error), LX_ERR_MISMATCH);
-    unit_ok(lx__import_state_remove(&state, &error));
-    ck_assert_int_eq(access("folder.import", F_OK), -1);
-    lx__import_state_close(&state);
-    scratch_remove(scratch);
+    char *text = lx__import_state_print(&usual);
+    unit_ok(lx__import_state_parse(&state, text, &error));
+    ck_assert_int_eq(memcmp(&state, &usual, sizeof state), 0);
+    lx__free(text);
 }
 END_TEST
 
-START_TEST(an_unfinished_end_is_ignored)
+static bool matches(lx__import_state state, uint64_t length, uint64_t changes, uint64_t inputs)
 {
-    char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx__import_state state;
-    put_text("folder.import", "{\"version\": 1, \"first\": 2}\n3 0\n17 1\n20 1");
-    unit_ok(lx__import_state_open(&state, "folder", &error));
-    ck_assert_uint_eq(state.count, 2);
-    unit_ok(lx__import_state_add(&state, (lx__import_done){18, 1}, &error));
-    unit_ok(lx__import_state_sync(&state, &error));
-    lx__import_state_close(&state);
-    unit_ok(lx__import_state_open(&state, "folder", &error));
-    ck_assert_uint_eq(state.count, 3);
-    ck_assert_uint_eq(state.done[2].length, 18);
-    lx__import_state_close(&state);
-    /* Nothing was begun. */
-    put_text("folder.import", "{\"version\": 1, \"fir");
-    unit_ok(lx__import_state_open(&state, "folder", &error));
-    ck_assert_ptr_null(state.header);
-    lx__import_state_close(&state);
-    scratch_remove(scratch);
+    lx_status status = lx__import_state_match(&state, length, changes, &error);
+    if (status == LX_ERR_MISMATCH)
+        ck_assert_ptr_nonnull(strstr(error.message, "remove"));
+    else
+        ck_assert(status == LX_OK && state.done.length == length && state.done.inputs == inputs &&
+                  memcmp(&state.done, &state.next, sizeof state.done) == 0);
+    return status == LX_OK;
+}
+
+START_TEST(only_the_states_before_and_after_the_commit_match)
+{
+    ck_assert(matches(usual, 100, INT64_MAX, 2));
+    ck_assert(matches(usual, 200, INT64_MAX, 3));
+    ck_assert(!matches(usual, 0, INT64_MAX, 0));
+    ck_assert(!matches(usual, 99, INT64_MAX, 0));
+    ck_assert(!matches(usual, 150, INT64_MAX, 0));
+    ck_assert(!matches(usual, 201, INT64_MAX, 0));
+    ck_assert(!matches(usual, 100, 0, 0));
+    ck_assert(!matches(usual, 200, 5, 0));
+    const lx__import_state new = {.digest = 1};
+    ck_assert(matches(new, 0, 17, 0));
+    ck_assert(!matches(new, 1, 17, 0));
 }
 END_TEST
 
-START_TEST(damaged_states_are_refused)
+#define TEXT(first, done, next)                                                                    \
+    "{\"version\":1,\"digest\":1,\"classes\":0,\"changes\":3,\"first\":" first ",\"done\":" done   \
+    ",\"next\":" next "}"
+
+START_TEST(other_texts_are_refused)
 {
-    char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const char *const texts[] = {"\n",
-                                        "[]\n",
-                                        "{}\n",
-                                        "{\"version\": 1}\n",
-                                        "{\"version\": 1, \"first\": -1}\n",
-                                        "{\"version\": 1, \"first\": 5}\n4 0\n",
-                                        "{\"version\": 1, \"first\": 0}\n5 0\n4 0\n",
-                                        "{\"version\": 1, \"first\": 0}\n5 2\n6 1\n",
-                                        "{\"version\": 1, \"first\": 0}\nx 0\n",
-                                        "{\"version\": 1, \"first\": 0}\n-1 0\n",
-                                        "{\"version\": 1, \"first\": 0}\n1x 0\n",
-                                        "{\"version\": 1, \"first\": 0}\n1 -1\n",
-                                        "{\"version\": 1, \"first\": 0}\n1 0x\n",
-                                        "{\"version\": 1, \"first\": 0}\n1\n",
-                                        "{\"version\": 1, \"first\": 0}\n1\n2 0\n",
-                                        "{\"version\": 1, \"first\": 0}\n1 2 3\n",
-                                        "{\"version\": 1, \"first\": 0}\n\n"};
+    static const char *const texts[] = {
+        "",
+        "x",
+        "[]",
+        "{}",
+        "{\"version\":1}",
+        "{\"version\":\"1\"}",
+        TEXT("5", "[5,0,5,0]", "[5,0,5,0]") "x",
+        TEXT("-1", "[5,0,5,0]", "[5,0,5,0]"),
+        TEXT("5.0", "[5,0,5,0]", "[5,0,5,0]"),
+        TEXT("5", "[4,0,4,0]", "[5,0,5,0]"),
+        TEXT("5", "[6,0,4,0]", "[6,0,5,0]"),
+        TEXT("5", "[5,0,6,0]", "[6,0,6,0]"),
+        TEXT("5", "[6,0,5,0]", "[5,0,5,0]"),
+        TEXT("5", "[6,1,5,0]", "[6,0,5,0]"),
+        TEXT("5", "[6,0,5,1]", "[6,0,5,0]"),
+        TEXT("5", "[6,0,6,0]", "[6,0,5,0]"),
+        TEXT("5", "[5,0,5]", "[5,0,5,0]"),
+        TEXT("5", "[5,0,5,0,0]", "[5,0,5,0]"),
+        TEXT("5", "[5,0,5,-1]", "[5,0,5,0]"),
+        TEXT("5", "[5,0,5,\"0\"]", "[5,0,5,0]"),
+        TEXT("5", "[5,0,5,0]", "{}"),
+        TEXT("5", "[5,0,5,0]", "[5,0,5,9223372036854775808]"),
+    };
+    lx__import_state state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        lx__import_state state;
-        put_text("folder.import", texts[i]);
-        unit_fails(lx__import_state_open(&state, "folder", &error), LX_ERR_CORRUPT);
-        lx__import_state_close(&state);
+        error = (lx_error)LX_ERROR_INIT;
+        ck_assert_int_eq(lx__import_state_parse(&state, texts[i], &error), LX_ERR_CORRUPT);
+        ck_assert_ptr_nonnull(strstr(error.message, "remove the dataset"));
     }
-    lx__import_state state;
-    put_text("folder.import", "{\"version\": 2, \"first\": 0}\n");
-    unit_fails(lx__import_state_open(&state, "folder", &error), LX_ERR_UNSUPPORTED);
-    lx__import_state_close(&state);
-    scratch_remove(scratch);
+    unit_ok(lx__import_state_parse(&state, TEXT("5", "[5,0,5,0]", "[6,0,5,0]"), &error));
+    unit_fails(lx__import_state_parse(&state, "{\"version\":2}", &error), LX_ERR_UNSUPPORTED);
 }
 END_TEST
 
-START_TEST(only_one_import_at_a_time_is_active)
-{
-    char *scratch = scratch_make();
-    lx_error error = LX_ERROR_INIT;
-    lx__import_state state, other;
-    json_t *header = json_pack("{}");
-    unit_ok(lx__import_state_open(&other, "folder", &error)); /* before the file exists */
-    create(&state, 5);
-    unit_fails(lx__import_state_create(&other, header, 0, &error), LX_ERR_BUSY);
-    lx__import_state_close(&other);
-    unit_fails(lx__import_state_open(&other, "folder", &error), LX_ERR_BUSY);
-    lx__import_state_close(&other);
-    lx__import_state_close(&state);
-    unit_ok(lx__import_state_open(&state, "folder", &error));
-    ck_assert_uint_eq(state.first, 5);
-    lx__import_state_close(&state);
-    unit_ok(lx__import_state_open(&state, "no/folder", &error));
-    unit_fails(lx__import_state_create(&state, header, 0, &error), LX_ERR_NOT_FOUND);
-    lx__import_state_close(&state);
-    json_decref(header);
-    scratch_remove(scratch);
-}
-END_TEST
-
-UNIT_MAIN("importer/import-state", lengths_are_kept, an_unfinished_end_is_ignored,
-          damaged_states_are_refused, only_one_import_at_a_time_is_active)
+UNIT_MAIN("importer/import-state", a_state_is_kept,
+          only_the_states_before_and_after_the_commit_match, other_texts_are_refused)
