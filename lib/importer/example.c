@@ -177,7 +177,7 @@ static lx_status read_json(lx__example *self, part list, lx__import_value *value
     lx_status status = LX_OK;
     size_t begin = self->copied;
     part item;
-    for (const char *before = "["; status == LX_OK && list.at < list.end; before = ",") {
+    while (status == LX_OK && list.at < list.end) {
         if (skip_unknown(&list, 1))
             continue;
         if (!read_tagged(&list, TAG(1, WIRE_PART), &item))
@@ -189,7 +189,7 @@ static lx_status read_json(lx__example *self, part list, lx__import_value *value
                                  "is not UTF-8");
             return LX_OK;
         }
-        status = copy(self, before, 1, error);
+        status = copy(self, self->copied == begin ? "[" : ",", 1, error);
         if (status == LX_OK)
             status = copy_json(self, &item, error);
     }

@@ -211,7 +211,7 @@ START_TEST(lists_of_texts_become_json)
     add_feature(&example, "tags", 1, NULL, 0);
     add_record(&file, example.data, example.size);
     example.size = 0;
-    add_feature(&example, "tags", 1, "\x0a\x01x", 3);
+    add_feature(&example, "tags", 1, "\x2a\x01z\x0a\x01x", 6); /* after an unknown field */
     add_record(&file, example.data, example.size);
     import_with(&file, "lists", "other,tags");
     expect_text("d", 0, "tags", "[\"\\\"\\\\\\u000a\",\"\xc3\xa9\",\"\"]");
