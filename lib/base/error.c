@@ -9,9 +9,6 @@
 
 #include "base/redact.h"
 
-/* More than servers accept. */
-#define URL_MAX 8192
-
 void lx_error_clear(lx_error *error)
 {
     if (error != NULL)
@@ -32,7 +29,7 @@ void lx__copy_tail(char *to, size_t size, const char *text)
 /** Copies a path or URL. The end of a URL that is too long is left out: it may be secret. */
 static void copy_path(char *to, size_t size, const char *path)
 {
-    char url[URL_MAX];
+    char url[LX__WHOLE_TEXT];
     if (strstr(path, "://") != NULL) {
         snprintf(url, sizeof url, "%s", path);
         lx_url_redact(url);
@@ -57,6 +54,17 @@ static int has_failure(const lx_error *error)
     return error == NULL || error->status < 0;
 }
 
+static void print(char *to, size_t size, const char *format, va_list args) LX_PRINTF(3, 0);
+
+static void print(char *to, size_t size, const char *format, va_list args)
+{
+    char whole[LX__WHOLE_TEXT];
+    vsnprintf(whole, sizeof whole, format, args);
+    replace_control_characters(whole);
+    lx__redact(whole);
+    snprintf(to, size, "%s", whole);
+}
+
 static void record(lx_error *error, lx_status status, int errnum, const char *format, va_list args)
     LX_PRINTF(4, 0);
 
@@ -65,9 +73,7 @@ static void record(lx_error *error, lx_status status, int errnum, const char *fo
     *error = (lx_error)LX_ERROR_INIT;
     error->status = status;
     error->errnum = errnum;
-    vsnprintf(error->message, sizeof error->message, format, args);
-    replace_control_characters(error->message);
-    lx__redact(error->message);
+    print(error->message, sizeof error->message, format, args);
 }
 
 lx_status lx_fail(lx_error *error, lx_status status, const char *format, ...)
@@ -111,10 +117,8 @@ void lx__error_append(lx_error *error, const char *format, ...)
     va_list args;
     size_t used = strlen(error->message);
     va_start(args, format);
-    vsnprintf(error->message + used, sizeof error->message - used, format, args);
+    print(error->message + used, sizeof error->message - used, format, args);
     va_end(args);
-    replace_control_characters(error->message + used);
-    lx__redact(error->message);
 }
 
 void lx__error_propagate(lx_error *error, const lx_error *failure)

@@ -55,7 +55,7 @@ void lx__log(lx_log_level level, const char *format, ...)
     if (hook == NULL)
         return;
 
-    char message[512];
+    char message[LX__WHOLE_TEXT];
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);

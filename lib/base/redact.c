@@ -2,7 +2,6 @@
 #include "base/redact.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #define MARK "://"
@@ -24,12 +23,12 @@ static char *find_at(char *begin, char *end)
 }
 
 /** Finds what ends a user and a password. Passwords that are not encoded may contain a slash: then
- * what precedes it ends with no number of a port. */
+ * what precedes it is no number of a port. */
 static char *find_user_end(char *host, char *host_end, char *end)
 {
     char *at = find_at(host, host_end);
     const char *colon = *host == '[' ? NULL : memchr(host, ':', (size_t)(host_end - host));
-    if (at != NULL || colon == NULL || ++colon == host_end || (*colon >= '0' && *colon <= '9'))
+    if (at != NULL || colon == NULL || colon + 1 + strspn(colon + 1, "0123456789") >= host_end)
         return at;
     return find_at(host, end);
 }
@@ -42,9 +41,8 @@ static void cut(char *begin, const char *end, const char *last)
     memset(begin + kept, 0, (size_t)(end - begin)); /* leaves no secret after the text */
 }
 
-/** Redacts the URL that has its "://" at @p mark, and ends at @p end of a text, of which @p closing
- * bytes are punctuation after the URL. */
-static void redact(const char *text, char *mark, char *end, size_t closing)
+/** Redacts the URL that has its "://" at @p mark, and ends at @p end of a text. */
+static void redact(const char *text, char *mark, char *end)
 {
     /* There, a query is a part of a name. */
     bool plain = has_scheme(text, mark, "s3") || has_scheme(text, mark, "file");
@@ -57,23 +55,22 @@ static void redact(const char *text, char *mark, char *end, size_t closing)
         end -= at + 1 - host;
     }
     char *query = host + strcspn(host, "?#");
-    if (!plain && query < end - closing)
-        cut(query, end - closing, last);
+    if (!plain && query < end)
+        cut(query, end, last);
 }
 
 void lx_url_redact(char *url)
 {
     for (char *mark = url; (mark = strstr(mark, MARK)) != NULL; mark += strlen(MARK))
-        redact(url, mark, url + strlen(url), 0);
+        redact(url, mark, url + strlen(url));
 }
 
 void lx__redact(char *text)
 {
     for (char *mark = text; (mark = strstr(mark, MARK)) != NULL; mark += strlen(MARK)) {
         char *end = mark + strcspn(mark, " \t\n\"<>");
-        size_t closing = 0;
-        while (strchr("'),.:;]}", end[-1 - (ptrdiff_t)closing]) != NULL)
-            closing++;
-        redact(text, mark, end, closing);
+        while (strchr("'),.:;]}", end[-1]) != NULL)
+            end--;
+        redact(text, mark, end);
     }
 }

@@ -13,6 +13,7 @@ static const struct url {
     {"https://u@b:SECRET@host/a@b", "https://host/a@b"},
     {"https://user:SEC/RET@host/a@b", "https://b"}, /* no more than that is sure */
     {"https://user:SEC?RET#x@host/a", "https://host/a"},
+    {"https://user:1SEC/RET@host/a", "https://host/a"},
     {"https://user:SECRET", "https://user:SECRET"}, /* no password: a port that is wrong */
     {"https://[::1]:8/@a", "https://[::1]:8/@a"},
     {"https://host/a?sig=SECRET", "https://host/a"},
@@ -101,5 +102,17 @@ START_TEST(errors_and_logs_have_no_secrets)
 }
 END_TEST
 
+START_TEST(a_secret_that_the_end_of_a_message_cuts_is_removed)
+{
+    lx_error error = LX_ERROR_INIT;
+    char padding[sizeof error.message - 15] = "";
+    memset(padding, 'x', sizeof padding - 1);
+    lx_fail(&error, LX_ERR_IO, "%s https://u:SECRET@host/a?SECRET", padding);
+    ck_assert_ptr_null(strstr(error.message, "SEC"));
+    ck_assert_ptr_nonnull(strstr(error.message, " https://host"));
+}
+END_TEST
+
 UNIT_MAIN("base/redact", removes_secrets_of_a_url, removes_spaces_only_if_the_url_is_the_whole_text,
-          removes_secrets_of_urls_in_a_text, errors_and_logs_have_no_secrets)
+          removes_secrets_of_urls_in_a_text, errors_and_logs_have_no_secrets,
+          a_secret_that_the_end_of_a_message_cuts_is_removed)
