@@ -10,38 +10,31 @@ static bool is_new_row(const lx_writer *writer, uint64_t index)
     return index >= writer->tables.first && index >= writer->committed.state.length;
 }
 
-/** Reads the current entry, which takes into account all operations reaped so far. */
+/** Reads the current entry of a row that is to be moved, which takes into account all operations
+ * reaped so far. A row of zeros that is damage must not turn into a missing value. */
 static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__entry *entry,
                      lx_error *error)
 {
+    const lx__state *state = &writer->committed.state;
+    const lx__field *definition = lx__schema_field(writer->meta.schema, field);
     const lx__update *found = lx__update_map_find(&writer->applied.updates, (uint32_t)field, index);
     if (found == NULL && index >= writer->tables.first) {
         *entry = lx__table_writer_get(&writer->tables, field, index);
         return LX_OK;
     }
-    if (found == NULL && index < writer->committed.state.rows)
+    if (found == NULL && index < state->rows)
         found = lx__update_map_find(&writer->committed.updates, (uint32_t)field, index);
-    if (found == NULL)
-        return lx__table_writer_read(&writer->tables, field, index, entry, error);
-    *entry = lx__update_entry(found);
-    return LX_OK;
-}
-
-/** Like get(), for a row that is to be moved: a row of zeros that is damage must not turn into a
- * missing value. */
-static lx_status get_moving(const lx_writer *writer, size_t field, uint64_t index, lx__entry *entry,
-                            lx_error *error)
-{
-    const lx__state *state = &writer->committed.state;
-    lx_status status = get(writer, field, index, entry, error);
-    if (status != LX_OK || !lx__entry_is_missing(entry) || index >= state->rows ||
-        !lx__schema_field(writer->meta.schema, field)->complete ||
-        lx__update_map_find(&writer->applied.updates, (uint32_t)field, index) != NULL ||
-        lx__update_map_find(&writer->committed.updates, (uint32_t)field, index) != NULL)
+    if (found != NULL) {
+        *entry = lx__update_entry(found);
+        return LX_OK;
+    }
+    lx_status status = lx__table_writer_read(&writer->tables, field, index, entry, error);
+    if (status != LX_OK || index >= state->rows || !definition->complete ||
+        !lx__entry_is_missing(entry))
         return status;
     status = lx__entry_fail_lost(error);
-    lx__state_add_context(state, &writer->directory, &writer->meta,
-                          lx__schema_field(writer->meta.schema, field), index, entry, error);
+    lx__state_add_context(state, &writer->directory, &writer->meta, definition, index, entry,
+                          error);
     return status;
 }
 
@@ -116,7 +109,7 @@ static lx_status delete (lx_writer *writer, uint64_t index, lx_error *error)
     for (size_t field = 0; status == LX_OK && index != last && field < writer->tables.field_count;
          field++) {
         lx__entry entry;
-        status = get_moving(writer, field, last, &entry, error);
+        status = get(writer, field, last, &entry, error);
         if (status != LX_OK)
             break;
         if (!lx__entry_is_missing(&entry))
