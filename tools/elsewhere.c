@@ -31,18 +31,15 @@ lx_status elsewhere_redact(char *argument, lx_error *error)
 {
     if (!elsewhere_is(argument))
         return LX_OK;
-    char *url = strdup(argument);
     struct redacted *more = realloc(redacted, (redacted_count + 1) * sizeof *redacted);
     if (more != NULL)
         redacted = more;
+    char *url = more != NULL ? strdup(argument) : NULL;
+    if (url == NULL)
+        return fail_memory(error, "a URL");
+    redacted[redacted_count++] = (struct redacted){argument, url};
     lx_url_redact(argument);
-    if (url != NULL && more != NULL && strcmp(url, argument) != 0) {
-        redacted[redacted_count++] = (struct redacted){argument, url};
-        return LX_OK;
-    }
-    lx_status status = url != NULL && more != NULL ? LX_OK : fail_memory(error, "a URL");
-    free(url);
-    return status;
+    return LX_OK;
 }
 
 const char *elsewhere_get_url(const char *path)
