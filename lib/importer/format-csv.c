@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* CSV as in RFC 4180: the words of the first record name the fields, a word in quotes may contain
- * anything, and quotes in it are doubled. Lines may end with LF or, if the first one does, CR. A blank line is not a record, or,
- * if there is only one field, a record without a value, as polars and DuckDB write it. */
+ * anything, and quotes in it are doubled. Lines may end with LF or, if the first one does, CR. A
+ * blank line is not a record, or, if there is only one field, a record without a value, as polars
+ * and DuckDB write it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
