@@ -242,12 +242,11 @@ class Records(Concatenable):
     def __reduce__(self) -> Any:
         if '_recipe' in vars(type(self)):
             return self._recipe()
+        if '_source' not in self.__dict__:    # a subclass without records, which called no __init__
+            return object.__new__, (type(self),), self.__dict__
         attributes = {name: value for name, value in self.__dict__.items()
                       if name not in _RECREATED}
-        try:
-            return _remake, (type(self), self._recipe(), attributes)
-        except AttributeError:    # a subclass without records of its own, which called no __init__
-            return object.__new__, (type(self),), self.__dict__
+        return _remake, (type(self), self._recipe(), attributes)
 
     def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
         """Return the underlying datasets that have these records: for each dataset, which of
