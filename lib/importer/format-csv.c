@@ -237,6 +237,24 @@ static lx_status read_words(csv_reader *self, lx_error *error)
 
 /* ---- the header */
 
+/** Passes the bytes CR at @p at, and decides how lines end. */
+static lx_status judge_end(csv_reader *self, size_t at, lx_error *error)
+{
+    const lx__input *input = self->base.source.input;
+    size_t after = at;
+    bool there = true;
+    lx_status status = LX_OK;
+    while (status == LX_OK && there && input->data[after] == '\r')
+        status = need(self, ++after, &there, error);
+    bool feed = status == LX_OK && there && input->data[after] == '\n';
+    if (feed && after - at > 1)
+        return lx_fail(error, LX_ERR_CORRUPT,
+                       "the first line ends with CR CR LF, as CR LF becomes in a text file of "
+                       "Windows: leave out one CR of each line");
+    self->end = feed || after == at ? '\n' : '\r';
+    return status;
+}
+
 /** Finds out how lines end: as the first one, outside quotes. */
 static lx_status find_end(csv_reader *self, lx_error *error)
 {
@@ -248,14 +266,8 @@ static lx_status find_end(csv_reader *self, lx_error *error)
         if (status != LX_OK || !there)
             return status;
         quoted = quoted != (input->data[at] == '"');
-        if (quoted || (input->data[at] != '\n' && input->data[at] != '\r'))
-            continue;
-        if (input->data[at] == '\n')
-            return LX_OK;
-        status = need(self, at + 1, &there, error);
-        if (status == LX_OK && there && input->data[at + 1] != '\n')
-            self->end = '\r';
-        return status;
+        if (!quoted && (input->data[at] == '\n' || input->data[at] == '\r'))
+            return judge_end(self, at, error);
     }
 }
 

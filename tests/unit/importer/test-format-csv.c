@@ -185,6 +185,7 @@ START_TEST(what_is_not_csv_is_refused_with_its_place)
     refuse_text("csv", "a,b\n1,\"x\n2,y\n", LX_ERR_CORRUPT, 0, 4, "not closed");
     refuse_text("csv", "a,b\n1,2\n1,\xff\n", LX_ERR_CORRUPT, 1, 8, "byte 2");
     refuse_text("csv", "a,a\n1,2\n", LX_ERR_CORRUPT, 0, 0, "two columns");
+    refuse_text("csv", "a\r\r\n1\r\r\n", LX_ERR_CORRUPT, 0, 0, "CR CR LF");
     scratch_remove(scratch);
 }
 END_TEST
