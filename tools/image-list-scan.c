@@ -20,6 +20,7 @@ typedef struct scan {
     size_t root;              /* length of the name of the folder, with a slash */
     float label;              /* of the images in the current sub-folder */
     bool inside, outside;     /* some images are in sub-folders; others are not */
+    bool hidden;              /* names that begin with a dot are not left out */
     const struct stat *place; /* where the output will be, if it is a folder; NULL: nowhere */
     size_t depth;
     dev_t devices[DEPTH]; /* of the folders above the current one, and their inodes */
@@ -36,9 +37,9 @@ static bool is_image(const char *name)
     return false;
 }
 
-static int is_visible(const struct dirent *entry)
+static int is_entry(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.';
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
 /** The order does not depend on the locale, unlike that of alphasort(). */
@@ -119,11 +120,13 @@ static lx_status scan_folder(scan *self, const char *path, lx_error *error)
 {
     struct dirent **names = NULL;
     lx_status status = LX_OK;
-    int count = scandir(path, &names, is_visible, compare);
+    int count = scandir(path, &names, is_entry, compare);
     if (count == -1)
         return lx_fail_errno(error, errno, path, "cannot list the folder");
     for (int i = 0; i < count; i++) {
-        if (status == LX_OK)
+        if (names[i]->d_name[0] == '.' && !self->hidden)
+            self->list->hidden++;
+        else if (status == LX_OK)
             status = visit(self, path, names[i]->d_name, error);
         free(names[i]);
     }
@@ -131,12 +134,15 @@ static lx_status scan_folder(scan *self, const char *path, lx_error *error)
     return status;
 }
 
-lx_status image_list_scan(image_list *self, const char *folder, const struct stat *place,
-                          lx_error *error)
+lx_status image_list_scan(image_list *self, const char *folder, bool hidden,
+                          const struct stat *place, lx_error *error)
 {
     struct stat about;
     size_t size = strlen(folder);
-    scan s = {.list = self, .place = place, .root = size + (size != 0 && folder[size - 1] != '/')};
+    scan s = {.list = self,
+              .place = place,
+              .root = size + (size != 0 && folder[size - 1] != '/'),
+              .hidden = hidden};
     if (size == 0 || stat(folder, &about) != 0)
         return lx_fail_errno(error, size == 0 ? ENOENT : errno, folder, "cannot list the folder");
     lx_status status = enter(&s, folder, &about, error);

@@ -9,6 +9,7 @@
 #ifndef LX_TOOLS_IMAGE_LIST_H
 #define LX_TOOLS_IMAGE_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -32,6 +33,7 @@ typedef struct image_list {
     char *text; /**< The paths, each with a NUL at its end. */
     size_t text_size, text_capacity;
     size_t classes; /**< Of a folder: the number of its sub-folders. */
+    size_t hidden;  /**< Names that were left out because they begin with a dot. */
 } image_list;
 
 /**
@@ -43,16 +45,17 @@ lx_status image_list_read(image_list *self, const char *path, lx_error *error);
 
 /**
  * Lists the images of a folder: the files whose names end in .jpg, .jpeg, .png or .webp, in sorted
- * order, at any depth; hidden ones are left out. The only label of an image is the number of the
- * sub-folder that it is in, in sorted order, or 0 if there are no sub-folders. Ids are numbers of
- * images. No folder may be @p place, where a folder will be made; NULL: none will.
+ * order, at any depth. Names that begin with a dot are left out, unless @p hidden. The only label
+ * of an image is the number of the sub-folder that it is in, in sorted order, or 0 if there are no
+ * sub-folders. Ids are numbers of images. No folder may be @p place, where a folder will be made;
+ * NULL: none will.
  * @retval LX_ERR_ARGUMENT  One of the folders is @p place.
  * @retval LX_ERR_CORRUPT   There are no images; some are in sub-folders, and others are not; a name
  *                          has a tab, a line feed or a carriage return; or a link leads back to its
  *                          own folder.
  */
-lx_status image_list_scan(image_list *self, const char *folder, const struct stat *place,
-                          lx_error *error);
+lx_status image_list_scan(image_list *self, const char *folder, bool hidden,
+                          const struct stat *place, lx_error *error);
 
 /** Adds an image; its path is @p size bytes. Add the labels with image_list_add_label() before. */
 lx_status image_list_add(image_list *self, uint64_t id, uint32_t labels, const char *path,

@@ -26,6 +26,7 @@
 
 enum {
     OPTION_ROOT = OPTION_OWN,
+    OPTION_HIDDEN,
     OPTION_SHUFFLE,
     OPTION_SEED,
     OPTION_FRACTIONS,
@@ -43,6 +44,7 @@ enum {
 
 static const command_option options[] = {
     {OPTION_ROOT, "root", "FOLDER", "the folder of the paths of a list (the folder of the list)"},
+    {OPTION_HIDDEN, "hidden", NULL, "take names that begin with a dot, too"},
     {OPTION_SHUFFLE, "shuffle", NULL, "shuffle the images"},
     {OPTION_SEED, "seed", "S", "the seed of --shuffle and --fractions (0)"},
     {OPTION_FRACTIONS, "fractions", "NAME=F,...",
@@ -66,7 +68,7 @@ static const command_option options[] = {
 typedef struct request {
     const char *input, *output;
     char *root; /* owned */
-    bool shuffle, seed_given, list, packs_given, encoding_given;
+    bool hidden, shuffle, seed_given, list, packs_given, encoding_given;
     bool root_assumed; /* it is the folder that has the list */
     pack_cut cut;
     pack_job job;
@@ -190,6 +192,9 @@ static lx_status take_option(void *user, const command_option *option, char *val
 {
     request *r = user;
     switch (option->id) {
+    case OPTION_HIDDEN:
+        r->hidden = true;
+        return LX_OK;
     case OPTION_SHUFFLE:
         r->shuffle = true;
         return LX_OK;
@@ -252,9 +257,10 @@ static lx_status check_request(request *r, lx_error *error)
                        r->input == NULL ? "INPUT" : "OUTPUT");
     r->list = ends_in(r->output, ".lst");
     if (r->list && r->packs_given)
-        return lx_fail(error, LX_ERR_ARGUMENT,
-                       "a list takes only --shuffle, --seed, --fractions, --chunks, --force, "
-                       "--quiet and --json: the other options are for packing");
+        return lx_fail(
+            error, LX_ERR_ARGUMENT,
+            "a list takes only --shuffle, --seed, --fractions, --chunks, --hidden, --force, "
+            "--quiet and --json: the other options are for packing");
     if (r->job.resume && r->job.replace)
         return lx_fail(error, LX_ERR_ARGUMENT, "--resume and --force are mutually exclusive");
     if (r->seed_given && !r->shuffle && r->cut.sets.count == 0)
@@ -286,9 +292,13 @@ static lx_status scan(request *r, lx_error *error)
         trim_slashes(output);
     char *parent = output != NULL ? copy_folder(output) : NULL;
     bool known = parent != NULL && stat(parent, &place) == 0;
-    lx_status status = parent != NULL ? image_list_scan(&r->images, r->root,
+    lx_status status = parent != NULL ? image_list_scan(&r->images, r->root, r->hidden,
                                                         dataset && known ? &place : NULL, error)
                                       : fail_memory(error, "a path");
+    if (r->images.hidden != 0)
+        fprintf(stderr,
+                "loaderx pack: warning: names that begin with a dot were left out of %s: %zu\n",
+                r->root, r->images.hidden);
     free(parent);
     free(output);
     return status;
@@ -300,6 +310,8 @@ static lx_status make_list(request *r, lx_error *error)
     bool folder = stat(r->input, &about) == 0 && S_ISDIR(about.st_mode);
     if (folder && r->root != NULL)
         return lx_fail(error, LX_ERR_ARGUMENT, "--root requires a list, but INPUT is a folder");
+    if (!folder && r->hidden)
+        return lx_fail(error, LX_ERR_ARGUMENT, "--hidden requires that INPUT is a folder");
     if (!folder && !ends_in(r->input, ".lst"))
         return stat(r->input, &about) == 0
                    ? lx_fail(error, LX_ERR_ARGUMENT,
@@ -345,7 +357,8 @@ static bool is_dataset(const char *path)
 static lx_status convert(request *r, bool dataset, lx_error *error)
 {
     bool records = ends_in(r->output, ".rec");
-    if (r->list || r->packs_given || r->shuffle || r->cut.sets.count != 0 || r->cut.chunks != 1)
+    if (r->list || r->packs_given || r->hidden || r->shuffle || r->cut.sets.count != 0 ||
+        r->cut.chunks != 1)
         return lx_fail(
             error, LX_ERR_ARGUMENT,
             "a RecordIO file becomes a dataset, and a dataset a RecordIO file, as it is: "

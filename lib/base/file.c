@@ -514,6 +514,16 @@ lx_status lx__file_is_directory(const lx__file *directory, const char *name, boo
     return has_type(directory, name, S_IFDIR, is_directory, error);
 }
 
+lx_status lx__file_leads_to_directory(const lx__file *directory, const char *name, bool *leads,
+                                      lx_error *error)
+{
+    struct stat about;
+    if (fstatat(directory_fd(directory), name, &about, 0) != 0)
+        return has_type(directory, name, S_IFDIR, leads, error); /* or a link that leads nowhere */
+    *leads = S_ISDIR(about.st_mode);
+    return LX_OK;
+}
+
 lx_status lx__file_copy_mode(const lx__file *file, const lx__file *directory, const char *name,
                              lx_error *error)
 {

@@ -215,6 +215,10 @@ LX_API lx_status lx__file_is_regular(const lx__file *directory, const char *name
 LX_API lx_status lx__file_is_directory(const lx__file *directory, const char *name,
                                        bool *is_directory, lx_error *error);
 
+/** The same, but a link to a directory counts as one, and a link that leads nowhere does not. */
+LX_API lx_status lx__file_leads_to_directory(const lx__file *directory, const char *name,
+                                             bool *leads, lx_error *error);
+
 /** Gives an open file the permissions of the file @p name; does nothing if that does not exist. */
 LX_API lx_status lx__file_copy_mode(const lx__file *file, const lx__file *directory,
                                     const char *name, lx_error *error);

@@ -235,21 +235,24 @@ lx_status lx__class_labels_read(lx__class_labels *self, const char *path, uint64
 typedef struct visitor {
     lx__class_labels *labels;
     const lx__file *folder;
+    bool hidden;
 } visitor;
 
 static lx_status visit(void *user, const char *name, lx_error *error)
 {
     const visitor *self = user;
     bool folder = false;
-    lx_status status = *name != '.' ? lx__file_is_directory(self->folder, name, &folder, error)
-                                    : LX_OK;
+    lx_status status = *name != '.' || self->hidden
+                           ? lx__file_leads_to_directory(self->folder, name, &folder, error)
+                           : LX_OK;
     return status == LX_OK && folder ? add(self->labels, name, strlen(name), NULL, error) : status;
 }
 
-lx_status lx__class_labels_add(lx__class_labels *self, const char *folder, lx_error *error)
+lx_status lx__class_labels_add(lx__class_labels *self, const char *folder, bool hidden,
+                               lx_error *error)
 {
     lx__file file = LX__FILE_CLOSED;
-    visitor user = {self, &file};
+    visitor user = {self, &file, hidden};
     lx_status status = lx__directory_open(&file, LX__CWD, folder, error);
     if (status == LX_OK)
         status = lx__directory_each(&file, visit, &user, error);

@@ -37,8 +37,10 @@ void lx__class_labels_free(lx__class_labels *self);
 lx_status lx__class_labels_read(lx__class_labels *self, const char *path, uint64_t length,
                                 lx_error *error);
 
-/** Adds the folders in @p folder that are not hidden; fails like lx__directory_open(). */
-lx_status lx__class_labels_add(lx__class_labels *self, const char *folder, lx_error *error);
+/** Adds the folders in @p folder, and links to folders; those whose names begin with a dot only if
+ * @p hidden. Fails like lx__directory_open(). */
+lx_status lx__class_labels_add(lx__class_labels *self, const char *folder, bool hidden,
+                               lx_error *error);
 
 /** Gives labels to the classes that have none, in the order of their names: the numbers after the
  * largest label of the dataset, or those from 0. Fails only if the labels run out. */

@@ -150,6 +150,8 @@ void lx__cursor_close(lx__cursor *self)
 {
     if (self->purpose == LX__CURSOR_IMPORT)
         self->before = bytes_read(self);
+    if (self->purpose == LX__CURSOR_IMPORT && self->reader != NULL)
+        self->hidden += self->reader->hidden;
     close_reader(self);
     if (self->purpose == LX__CURSOR_SAMPLE && self->input.fd != -1 && self->input.once &&
         !self->input.failed) {

@@ -30,6 +30,7 @@ typedef struct lx__cursor {
     const char *path;
     lx__import_reader *reader; /**< NULL: the input could not be opened, and was passed over. */
     uint64_t number;           /**< Of the next record in the input. */
+    uint64_t hidden;           /**< Names that the import left out because they begin with a dot. */
     uint64_t bad;              /**< Records that were passed over in samples. */
     lx_error first_bad;        /**< Of the first of them. */
     lx__import_record record;

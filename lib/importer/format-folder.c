@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -14,8 +15,9 @@
 #include "importer/format.h"
 #include "importer/image-name.h"
 
-enum { OPTION_EXTENSIONS };
-static const char *const options[] = {[OPTION_EXTENSIONS] = "extensions", NULL};
+enum { OPTION_EXTENSIONS, OPTION_HIDDEN };
+static const char *const options[] = {
+    [OPTION_EXTENSIONS] = "extensions", [OPTION_HIDDEN] = "hidden", NULL};
 
 /* Folders in folders; deeper ones are refused. */
 #define DEPTH 64
@@ -34,7 +36,10 @@ typedef struct folder_reader {
     int64_t element;        /**< Its label in little-endian order. */
     const char *deep;       /**< Name of the folder being listed. */
     const lx__file *folder; /**< That folder. */
-    int depth;
+    bool hidden;            /**< Names that begin with a dot are not left out. */
+    size_t depth;
+    dev_t devices[DEPTH]; /**< Of the folders above the next one, and their inodes. */
+    ino_t inodes[DEPTH];
 } folder_reader;
 
 static lx__import_reader *create(void)
@@ -84,32 +89,52 @@ static lx_status keep(folder_reader *self, char *name, lx_error *error)
 
 static lx_status list_folder(folder_reader *self, const char *name, lx_error *error);
 
+/** Lists a folder in the current one; LX_END if it is a link to a folder above. */
+static lx_status enter(folder_reader *self, const char *path, lx_error *error)
+{
+    const char *deep = self->deep;
+    const lx__file *folder = self->folder;
+    lx_status status = list_folder(self, path, error);
+    self->deep = deep;
+    self->folder = folder;
+    return status;
+}
+
 static lx_status visit(void *user, const char *name, lx_error *error)
 {
     folder_reader *self = user;
     bool is_folder;
-    if (*name == '.') /* hidden files, such as those of file managers */
+    if (*name == '.' && !self->hidden) {
+        self->base.hidden++;
         return LX_OK;
-    /* A link to a folder counts as a file, which cannot be read: links could form a circle. */
-    lx_status status = lx__file_is_directory(self->folder, name, &is_folder, error);
+    }
+    lx_status status = lx__file_leads_to_directory(self->folder, name, &is_folder, error);
     if (status != LX_OK)
         return status;
     char *path = lx__path_join(self->deep, name);
     if (path == NULL)
         return lx__fail_memory(error, "the names of files");
-    if (!is_folder) {
-        if (is_wanted(self, name))
-            return keep(self, path, error);
-        lx__free(path);
-        return LX_OK;
-    }
-    const char *deep = self->deep;
-    const lx__file *folder = self->folder;
-    status = list_folder(self, path, error);
-    self->deep = deep;
-    self->folder = folder;
+    if (is_folder)
+        status = enter(self, path, error);
+    /* A link to a folder above counts as a file, which cannot be read and is a bad record. */
+    if ((!is_folder || status == LX_END) && is_wanted(self, name))
+        return keep(self, path, error);
     lx__free(path);
-    return status;
+    return status == LX_END ? LX_OK : status;
+}
+
+/** Adds an open folder to those above the next one; LX_END if it is one of them. */
+static lx_status descend(folder_reader *self, const lx__file *folder, lx_error *error)
+{
+    struct stat about;
+    if (fstat(folder->fd, &about) != 0)
+        return lx_fail_errno(error, errno, folder->path, "cannot examine the folder");
+    for (size_t i = 0; i < self->depth; i++)
+        if (self->devices[i] == about.st_dev && self->inodes[i] == about.st_ino)
+            return LX_END;
+    self->devices[self->depth] = about.st_dev;
+    self->inodes[self->depth++] = about.st_ino;
+    return LX_OK;
 }
 
 static lx_status list_folder(folder_reader *self, const char *name, lx_error *error)
@@ -123,13 +148,14 @@ static lx_status list_folder(folder_reader *self, const char *name, lx_error *er
         return lx__fail_memory(error, "the names of files");
     lx_status status = lx__directory_open(&folder, LX__CWD, path, error);
     lx__free(path);
-    if (status != LX_OK)
-        return status;
-    self->deep = name;
-    self->folder = &folder;
-    self->depth++;
-    status = lx__directory_each(&folder, visit, self, error);
-    self->depth--;
+    if (status == LX_OK)
+        status = descend(self, &folder, error);
+    if (status == LX_OK) {
+        self->deep = name;
+        self->folder = &folder;
+        status = lx__directory_each(&folder, visit, self, error);
+        self->depth--;
+    }
     lx__file_close(&folder);
     return status;
 }
@@ -139,11 +165,30 @@ static int compare(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static lx_status read_hidden(const lx__import_source *source, bool *hidden, lx_error *error)
+{
+    const char *value = source->options[OPTION_HIDDEN];
+    *hidden = value != NULL && strcmp(value, "yes") == 0;
+    return value == NULL || *hidden || strcmp(value, "no") == 0
+               ? LX_OK
+               : lx_fail(error, LX_ERR_ARGUMENT, "hidden '%.16s' is invalid: use yes or no", value);
+}
+
+static lx_status add_classes(const lx__import_source *source, lx__class_labels *labels,
+                             lx_error *error)
+{
+    bool hidden;
+    lx_status status = read_hidden(source, &hidden, error);
+    return status == LX_OK ? lx__class_labels_add(labels, source->path, hidden, error) : status;
+}
+
 static lx_status open_folder(lx__import_reader *reader, lx_error *error)
 {
     static const char *const names[VALUES] = {"data", "name", LX__CLASS_FIELD, LX__LABEL_FIELD};
     folder_reader *self = (folder_reader *)reader;
-    lx_status status = list_folder(self, "", error);
+    lx_status status = read_hidden(&self->base.source, &self->hidden, error);
+    if (status == LX_OK)
+        status = list_folder(self, "", error);
     if (self->count != 0)
         qsort(self->names, self->count, sizeof *self->names, compare);
     for (size_t i = 0; i < VALUES; i++)
@@ -229,7 +274,7 @@ static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_e
 const lx__format_class lx__format_folder = {.name = "folder",
                                             .options = options,
                                             .opens_paths = true,
-                                            .has_classes = true,
+                                            .add_classes = add_classes,
                                             .create = create,
                                             .open = open_folder,
                                             .next = next,

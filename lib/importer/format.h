@@ -82,6 +82,7 @@ typedef struct lx__import_reader {
     bool lost;                /**< next() failed and cannot find the next record. A failed input
                                    says so itself. */
     uint64_t read;            /**< If the format opens paths itself: bytes read, for progress. */
+    uint64_t hidden;          /**< Names that were left out because they begin with a dot. */
 } lx__import_reader;
 
 /** The functions of a format. */
@@ -89,8 +90,11 @@ typedef struct lx__format_class {
     const char *name;
     const char *const *options; /**< Names of its options, ending with NULL; NULL: it has none. */
     bool opens_paths;           /**< Inputs are opened by open(), not as an lx__input. */
-    bool has_classes;           /**< The folders in an input are the classes of its records. */
 
+    /** Adds the classes of the records of an input, whose @c path and @c options are set; NULL: the
+     * format has no classes. */
+    lx_status (*add_classes)(const lx__import_source *source, lx__class_labels *labels,
+                             lx_error *error);
     /** Creates a reader; the caller fills in @c source. A NULL means that memory ran out. */
     lx__import_reader *(*create)(void);
     /** Checks the options, and reads what comes before the first record. */

@@ -12,6 +12,7 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "importer/columns.h"
 #include "importer/cursor.h"
 #include "importer/import-state.h"
@@ -313,13 +314,15 @@ static lx_status compress_fields(const run *self, const lx_schema *from, lx_sche
 static lx_status number_classes(run *self, uint64_t length, lx_error *error)
 {
     const lx_importer *importer = self->importer;
-    if (!importer->format->has_classes)
+    if (importer->format->add_classes == NULL)
         return LX_OK;
     lx_status status = length != 0 ? lx__class_labels_read(&self->labels, self->path, length, error)
                                    : LX_OK;
     for (size_t i = 0; status == LX_OK && i < importer->input_count; i++) {
         lx_error why = LX_ERROR_INIT;
-        status = lx__class_labels_add(&self->labels, importer->inputs[i], &why);
+        const lx__import_source source = {.path = importer->inputs[i],
+                                          .options = (const char *const *)importer->options};
+        status = importer->format->add_classes(&source, &self->labels, &why);
         if (importer->policy == LX_BAD_SKIP &&
             (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT))
             status = LX_OK; /* it fails again, and is passed over, when the input is read */
@@ -579,6 +582,9 @@ static lx_status import_all(run *self, lx_error *error)
         return status;
     for (size_t i = done.inputs; status == LX_OK && i < self->importer->input_count; i++)
         status = import_input(self, i, error);
+    if (self->cursor.hidden != 0)
+        lx__log(LX_LOG_WARNING, "names that begin with a dot were left out of the inputs: %" PRIu64,
+                self->cursor.hidden);
     if (self->broken)
         return status;
     lx_error *second = status == LX_OK ? error : NULL;

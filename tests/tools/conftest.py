@@ -145,7 +145,6 @@ def photos(folder):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     (folder / 'photos' / 'b' / 'notes.txt').write_text('no image')
-    (folder / 'photos' / 'b' / '.hidden.png').write_bytes(b'no image')
     (folder / 'photos' / 'd').mkdir()
     return dict(sorted(files.items()))
 

@@ -84,6 +84,21 @@ def test_folder(loaderx, folder):
     assert read_bytes(loaderx, 1, 'data') == JPEG + b'b/1.png'
 
 
+def test_classes_of_a_folder(loaderx, folder):
+    for name in 'dog/1', 'b\u00e4r/1', 'b\u00e4r/.1', '.git/1':
+        (folder / 'in' / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / 'in' / name).write_text(name)
+    done = loaderx('import', 'd', '--format', 'folder', 'in', '-q')
+    assert done.returncode == 0 and done.stdout == b''
+    assert done.stderr == (b'loaderx: warning: names that begin with a dot were left out of the '
+                           b'inputs: 2\n')
+    assert read_numbers(loaderx, folder, 'label').tolist() == [0, 1]
+    loaderx.text('import', 'e', '--format', 'folder', 'in', '--option', 'hidden=yes')
+    assert read_numbers(loaderx, folder, 'label', 'e').tolist() == [0, 1, 1, 2]
+    assert "hidden 'on' is invalid" in loaderx.fails(2, 'import', 'f', '--format', 'folder', 'in',
+                                                     '--option', 'hidden=on')
+
+
 def test_standard_input_and_compression(loaderx, folder):
     text = ''.join(f'line {i} line {i} line {i} line {i}\n' for i in range(1000))
     done = subprocess.run([loaderx.command, 'import', 'd', '--format', 'lines', '-', '--compress',

@@ -65,6 +65,24 @@ def test_a_folder_without_classes(loaderx, folder):
     assert 'a list cannot have this name' in loaderx.fails(1, 'pack', 'flat', 'y.rec')
 
 
+def test_hidden_names_are_left_out(loaderx, folder, photos):
+    for name in '.ipynb_checkpoints/00.png', 'a/._00.png', 'b/.DS_Store':
+        (folder / 'photos' / name).parent.mkdir(exist_ok=True)
+        (folder / 'photos' / name).write_bytes(png(0))
+    done = loaderx('pack', 'photos', 'x.rec', '-q')
+    assert done.returncode == 0 and done.stdout == b''
+    assert done.stderr == (b'loaderx pack: warning: names that begin with a dot were left out of '
+                           b'photos: 3\n')
+    assert read(folder / 'x.rec') == expected(photos)
+    assert loaderx.json('pack', 'photos', 'all.lst', '--hidden')['classes'] == 5
+    labels = {line.split('\t')[2]: float(line.split('\t')[1])
+              for line in (folder / 'all.lst').read_text().splitlines()}
+    assert labels.pop('.ipynb_checkpoints/00.png') == 0 and labels.pop('a/._00.png') == 1
+    assert labels == {name: 'abc'.index(name[0]) + 1 for name in photos}
+    assert '--hidden requires that INPUT' in loaderx.fails(2, 'pack', 'all.lst', 'y', '--hidden')
+    assert 'only --force' in loaderx.fails(2, 'pack', 'x.rec', 'y', '--hidden')
+
+
 def test_a_dataset_in_its_input(loaderx, folder, photos):
     """It would be a sub-folder, and so a class, when the input is packed again."""
     for output in 'photos/x', 'photos/b/deep/x/':

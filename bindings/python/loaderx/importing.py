@@ -252,25 +252,30 @@ def import_tar(inputs: _Inputs, path: Path, *, key: Optional[str] = None, fields
 
 
 def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[str]] = None,
-                  fields: _Fields = None, compress: str = 'raw', on_bad: OnBad = 'stop',
-                  resume: bool = False, append: bool = False,
+                  hidden: bool = False, fields: _Fields = None, compress: str = 'raw',
+                  on_bad: OnBad = 'stop', resume: bool = False, append: bool = False,
                   durability: Optional[Durability] = None, executor: Optional[Executor] = None,
                   card: _Card = None, progress: Progress = True) -> ImportReport:
     """Import folders of files: each file is a record, and its sub-folder is its class.
 
     The fields are 'data', the content; 'name', relative to the folder; 'class', the sub-folder of
     the input that contains the file; and 'label', the number of that class. The classes are the
-    sub-folders of all inputs, even empty ones, and are numbered together, in the order of their
-    names, as in torchvision's ImageFolder; without sub-folders, there are no such fields. If records
-    are appended, the classes of the dataset keep their numbers, and new ones get the next numbers.
+    sub-folders of all inputs, even empty ones, and are numbered together, in the order of the bytes
+    of their names, as those of `images.ImageFolder`; without sub-folders, there are no such fields.
+    If records are appended, the classes of the dataset keep their numbers, and new ones get the
+    next numbers.
+
     If the first files all have the names of images, 'data' is a field of images; otherwise of
-    bytes. Records are in the order of their names. Symbolic links to files are followed; a link to a
-    folder is a bad record. Hidden files are passed over.
+    bytes. Records are in the order of their names. Symbolic links are followed; one that leads back
+    to a folder above it is a bad record. Names that begin with a dot are left out, such as
+    ``.ipynb_checkpoints``, and a warning says how many.
 
     Parameters
     ----------
     extensions : sequence of str, optional
         Only files with these extensions, such as ['jpg', 'png'], in any case.
+    hidden : bool, optional
+        Whether to take names that begin with a dot, too, as torchvision does.
     inputs, path, fields, compress, on_bad, resume, append, durability, executor, card, progress
         See `import_lines`; each input is a folder.
 
@@ -296,6 +301,8 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
         if isinstance(extensions, (str, bytes)):
             raise TypeError(f'extensions must be a sequence of str, not {extensions!r}')
         options['extensions'] = ','.join(each.lstrip('.') for each in extensions)
+    if boolean('hidden', hidden):
+        options['hidden'] = 'yes'
     return _run('folder', inputs, path, options, fields, compress, on_bad, resume, append,
                 durability, executor, card, progress)
 

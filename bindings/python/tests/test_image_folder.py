@@ -110,9 +110,35 @@ def test_refuses_folders_without_images(root, tmp_path):
         images.ImageFolder(tmp_path / 'empty')
     with pytest.raises(FileNotFoundError):
         images.ImageFolder(tmp_path / 'absent')
+    (tmp_path / 'empty' / 'bird').mkdir()
+    with pytest.raises(FileNotFoundError, match='empty have no files'):
+        images.ImageFolder(tmp_path / 'empty')
+
+
+def test_folders_without_images_are_classes(root, caplog):
     (root / 'bird').mkdir()
-    with pytest.raises(FileNotFoundError, match='bird has no files'):
-        images.ImageFolder(root)
+    pets = images.ImageFolder(root)
+    assert pets.classes == ['ape', 'bird', 'cat', 'dog']
+    assert pets.targets == [0] + [2] * 7 + [3] * 4
+    assert caplog.messages == [f"classes without images in {root}: 1, such as 'bird'"]
+
+
+def test_refuses_images_that_cannot_be_decoded(root):
+    (root / 'bird').mkdir()
     (root / 'bird' / 'x.bmp').write_bytes(b'BM')
     with pytest.raises(ValueError, match='x.bmp cannot be decoded'):
         images.ImageFolder(root)
+
+
+def test_hidden_names_are_left_out(root, caplog):
+    for name in '.ipynb_checkpoints/0.png', 'ape/._0.png', 'dog/.DS_Store':
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(PNG)
+    pets = images.ImageFolder(root)
+    assert pets.classes == ['ape', 'cat', 'dog'] and len(pets) == 12
+    assert caplog.messages == [f'names that begin with a dot were left out of {root}: 3']
+    caplog.clear()
+    both = images.ImageFolder(root, hidden=True)
+    for folder in both, pickle.loads(pickle.dumps(both)):
+        assert folder.classes == ['.ipynb_checkpoints', 'ape', 'cat', 'dog'] and len(folder) == 14
+    assert not caplog.messages

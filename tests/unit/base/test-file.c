@@ -74,6 +74,8 @@ START_TEST(rejects_other_than_regular_files)
         bool is_directory;
         unit_ok(lx__file_is_directory(&here, names[i], &is_directory, &error));
         ck_assert_int_eq(is_directory, i == 0);
+        unit_ok(lx__file_leads_to_directory(&here, names[i], &is_directory, &error));
+        ck_assert_int_eq(is_directory, i <= 1);
     }
     unit_fails(lx__directory_open(&file, &here, "none", &error), LX_ERR_NOT_FOUND);
     unit_fails(lx__directory_make(&here, "directory", &error), LX_ERR_EXISTS);

@@ -34,17 +34,26 @@ START_TEST(folders_are_numbered_in_the_order_of_their_names)
         ck_assert_int_eq(mkdir(names[i], 0777), 0);
     put_text("a/file", "text");
     ck_assert_int_eq(symlink("dog", "a/link"), 0);
-    unit_ok(lx__class_labels_add(&labels, "a", &error));
-    unit_ok(lx__class_labels_add(&labels, "b", &error));
+    ck_assert_int_eq(symlink("none", "a/broken"), 0);
+    ck_assert_int_eq(symlink("circle", "a/circle"), 0);
+    unit_ok(lx__class_labels_add(&labels, "a", false, &error));
+    unit_ok(lx__class_labels_add(&labels, "b", false, &error));
     unit_ok(lx__class_labels_number(&labels, &error));
-    ck_assert_uint_eq(labels.count, 3);
+    ck_assert_uint_eq(labels.count, 4);
     expect_label(&labels, "cat", 0);
     expect_label(&labels, "cat-x", 1); /* although "cat-x/1" is before "cat/1" */
     expect_label(&labels, "dog", 2);
+    expect_label(&labels, "link", 3);
     ck_assert(!lx__class_labels_find(&labels, "ca", 2, &label));
     ck_assert(!lx__class_labels_find(&labels, "emu", 3, &label));
-    ck_assert_int_eq(lx__class_labels_add(&labels, "absent", &error), LX_ERR_NOT_FOUND);
+    ck_assert_int_eq(lx__class_labels_add(&labels, "absent", false, &error), LX_ERR_NOT_FOUND);
     ck_assert_str_eq(error.path, "absent");
+    lx_error_clear(&error);
+    lx__class_labels_free(&labels);
+    unit_ok(lx__class_labels_add(&labels, "a", true, &error));
+    unit_ok(lx__class_labels_number(&labels, &error));
+    expect_label(&labels, ".git", 0);
+    expect_label(&labels, "cat-x", 1);
     lx__class_labels_free(&labels);
     scratch_remove(scratch);
 }
@@ -63,7 +72,7 @@ START_TEST(the_labels_of_a_dataset_are_kept)
                      "{\"class\": \"dog\", \"label\": 4}\n{\"class\": null, \"label\": 9}\n"
                      "{\"class\": \"emu\", \"label\": null}\n{\"class\": \"x\", \"label\": 7}\n",
                      5, &labels, &error));
-    unit_ok(lx__class_labels_add(&labels, "a", &error));
+    unit_ok(lx__class_labels_add(&labels, "a", false, &error));
     unit_ok(lx__class_labels_number(&labels, &error));
     ck_assert_uint_eq(labels.count, 3);
     expect_label(&labels, "ant", 5);
@@ -106,7 +115,7 @@ START_TEST(labels_that_do_not_tell_the_classes_are_refused)
         read_classes("{\"class\": \"a\", \"label\": 9223372036854775807}\n", 1, &labels, &error));
     ck_assert_int_eq(mkdir("a", 0777), 0);
     ck_assert_int_eq(mkdir("a/b", 0777), 0);
-    unit_ok(lx__class_labels_add(&labels, "a", &error));
+    unit_ok(lx__class_labels_add(&labels, "a", false, &error));
     unit_fails(lx__class_labels_number(&labels, &error), LX_ERR_LIMIT);
     lx__class_labels_free(&labels);
     scratch_remove(scratch);

@@ -194,7 +194,34 @@ START_TEST(an_input_that_is_absent_is_found_before_anything_is_imported)
 }
 END_TEST
 
-START_TEST(links_to_files_are_read_and_those_to_folders_refused)
+START_TEST(hidden_names_are_left_out_unless_the_option_is_set)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    make_folders();
+    ck_assert_int_eq(mkdir("in/.ipynb_checkpoints", 0777), 0);
+    put_text("in/.ipynb_checkpoints/1.png", "copy");
+    put_text("in/dog/._1.png", "attributes");
+    lx_importer *importer = importer_of("folder", "in");
+    unit_ok(lx_importer_set_option(importer, "hidden", "no", &error));
+    unit_ok(lx_importer_run(importer, "d", NULL, &error));
+    expect_length("d", 4);
+    expect_int64("d", 2, "label", 1);
+    unit_ok(lx_importer_set_option(importer, "hidden", "yes", &error));
+    unit_ok(lx_importer_run(importer, "all", NULL, &error));
+    expect_length("all", 7);
+    expect_text("all", 0, "class", ".ipynb_checkpoints");
+    expect_int64("all", 0, "label", 0);
+    expect_text("all", 4, "name", "dog/._1.png");
+    expect_int64("all", 4, "label", 2);
+    unit_ok(lx_importer_set_option(importer, "hidden", "all", &error));
+    unit_fails(lx_importer_run(importer, "none", NULL, &error), LX_ERR_ARGUMENT);
+    lx_importer_free(importer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(links_are_followed_unless_they_lead_back)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -202,16 +229,23 @@ START_TEST(links_to_files_are_read_and_those_to_folders_refused)
     put_text("outside", "linked");
     ck_assert_int_eq(symlink("../../outside", "in/dog/2.png"), 0);
     ck_assert_int_eq(symlink("..", "in/dog/circle"), 0);
+    ck_assert_int_eq(mkdir("elsewhere", 0777), 0);
+    put_text("elsewhere/3.png", "elsewhere");
+    ck_assert_int_eq(symlink("../elsewhere", "in/cow"), 0);
     lx_importer *importer = importer_of("folder", "in");
     lx_status status = lx_importer_run(importer, "d", NULL, &error);
     ck_assert_int_eq(status, LX_ERR_CORRUPT);
-    ck_assert_uint_eq(error.record, 4);
+    ck_assert_uint_eq(error.record, 5);
     ck_assert_ptr_nonnull(strstr(error.path, "in/dog/circle"));
     lx_error_clear(&error);
     unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
     unit_ok(lx_importer_run(importer, "d", NULL, &error));
-    expect_length("d", 5);
-    expect_text("d", 3, "data", "linked");
+    expect_length("d", 6);
+    expect_text("d", 2, "data", "elsewhere");
+    expect_text("d", 2, "class", "cow");
+    expect_int64("d", 2, "label", 1);
+    expect_text("d", 4, "data", "linked");
+    expect_int64("d", 4, "label", 2);
     lx_importer_free(importer);
     scratch_remove(scratch);
 }
@@ -255,5 +289,6 @@ UNIT_MAIN("importer/format-folder", each_file_is_a_record, without_sub_folders_t
           classes_that_are_appended_continue_those_of_the_dataset,
           labels_without_classes_cannot_be_continued, an_import_that_continues_keeps_the_labels,
           an_input_that_is_absent_is_found_before_anything_is_imported,
-          links_to_files_are_read_and_those_to_folders_refused,
-          files_that_are_too_large_are_refused, what_is_not_a_folder_is_refused)
+          hidden_names_are_left_out_unless_the_option_is_set,
+          links_are_followed_unless_they_lead_back, files_that_are_too_large_are_refused,
+          what_is_not_a_folder_is_refused)

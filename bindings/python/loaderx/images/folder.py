@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any, Dict, Iterator, List, Tuple
 
 import numpy as np
 
 from .. import _core
+from .._check import boolean
+from .._logging import log
 from .._paths import absolute
 from ..sources.records import SourceRecords
 
@@ -18,34 +21,55 @@ _SUFFIXES = '.jpg', '.jpeg', '.png', '.webp'
 _OTHER_IMAGES = '.bmp', '.gif', '.pgm', '.ppm', '.tif', '.tiff'    # torchvision takes most of them
 
 
-def _folders_in(folder: str, above: Tuple[str, ...] = ()) -> Iterator[str]:
-    """Return a folder and those below it; a symbolic link to a folder above it is left out."""
-    above = (*above, os.path.realpath(folder))
-    if above[-1] not in above[:-1]:
-        yield folder
-        for entry in os.scandir(folder):
-            if entry.is_dir():
-                yield from _folders_in(entry.path, above)
+class _Listing:
+    """Lists folders, and counts the names that it leaves out."""
 
+    def __init__(self, hidden: bool) -> None:
+        self._hidden = hidden
+        self.left_out = 0
 
-def _images_in(folder: str) -> Iterator[str]:
-    """Return the images of a folder and of those below it, in the order of torchvision."""
-    for place in sorted(_folders_in(folder)):
-        for entry in sorted(os.scandir(place), key=lambda entry: entry.name):
-            name = entry.name.lower()
-            if not name.endswith(_SUFFIXES + _OTHER_IMAGES) or entry.is_dir():
-                continue
-            if name.endswith(_OTHER_IMAGES):
-                raise ValueError(f'{entry.path} cannot be decoded: convert it to JPEG, PNG or '
-                                 'WebP, or remove it')
-            yield entry.path
+    def names(self, folder: str) -> List[os.DirEntry[str]]:
+        """Return what is in a folder, in the order of the bytes of the names."""
+        entries = sorted(os.scandir(folder), key=lambda entry: os.fsencode(entry.name))
+        kept = [entry for entry in entries if self._hidden or not entry.name.startswith('.')]
+        self.left_out += len(entries) - len(kept)
+        return kept
+
+    def images(self, folder: str) -> Iterator[str]:
+        """Return the images of a folder and of those below it, in the order of torchvision."""
+        for _, entries in sorted(self._folders(folder), key=lambda each: each[0]):
+            for entry in entries:
+                name = entry.name.lower()
+                if not name.endswith(_SUFFIXES + _OTHER_IMAGES) or entry.is_dir():
+                    continue
+                if name.endswith(_OTHER_IMAGES):
+                    raise ValueError(f'{entry.path} cannot be decoded: convert it to JPEG, PNG or '
+                                     'WebP, or remove it')
+                yield entry.path
+
+    def _folders(self, folder: str, above: Tuple[str, ...] = ()) \
+            -> Iterator[Tuple[str, List[os.DirEntry[str]]]]:
+        """Return a folder and those below it, with their entries.
+
+        A symbolic link to a folder above it is left out.
+        """
+        above = (*above, os.path.realpath(folder))
+        if above[-1] not in above[:-1]:
+            entries = self.names(folder)
+            yield folder, entries
+            for entry in entries:
+                if entry.is_dir():
+                    yield from self._folders(entry.path, above)
 
 
 class ImageFolder(SourceRecords):
     """The image files of a folder, whose sub-folders are the classes, as torchvision's ImageFolder.
 
-    Classes are numbered in the order of their names; the images of a class are those in its folder
-    and below it. Files that are not images are left out.
+    Each sub-folder is a class, even if it has no images, as is a link to a folder. Classes are
+    numbered in the order of the bytes of their names; the images of a class are those in its folder
+    and below it. Names that begin with a dot are left out, such as ``.ipynb_checkpoints``, and a
+    warning says how many, unless `hidden` is set. `import_folder` and ``loaderx pack`` number the
+    classes of a folder in the same way. Files that are not images are left out.
 
     A file is opened for each record that is read. For training from many small files, pack them
     into a dataset or a RecordIO file first, which is read several times faster from a disk.
@@ -54,6 +78,8 @@ class ImageFolder(SourceRecords):
     ----------
     root : path
         The folder.
+    hidden : bool, optional
+        Whether to take names that begin with a dot, too, as torchvision does.
 
     Attributes
     ----------
@@ -69,7 +95,7 @@ class ImageFolder(SourceRecords):
     Raises
     ------
     FileNotFoundError
-        The folder has no sub-folders, or one of them has no images.
+        The folder has no sub-folders, or they have no images.
     ValueError
         An image is of a format that cannot be decoded.
 
@@ -96,22 +122,29 @@ class ImageFolder(SourceRecords):
 
     root: str
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, *, hidden: bool = False) -> None:
         self.root = os.fsdecode(root)
         self._path = absolute(root)
-        self.classes: List[str] = sorted(entry.name for entry in os.scandir(self.root)
-                                         if entry.is_dir())
+        self._hidden = boolean('hidden', hidden)
+        listing = _Listing(hidden)
+        self.classes: List[str] = [entry.name for entry in listing.names(self.root)
+                                   if entry.is_dir()]
         if not self.classes:
             raise FileNotFoundError(f'{self.root} has no sub-folders, which would be the classes')
         self.class_to_idx: Dict[str, int] = {name: i for i, name in enumerate(self.classes)}
-        self.samples: List[Tuple[str, int]] = []
-        for label, name in enumerate(self.classes):
-            folder = os.path.join(self.root, name)
-            found = [(path, label) for path in _images_in(folder)]
-            if not found:
-                raise FileNotFoundError(f'{folder} has no files whose names end with '
-                                        f'{", ".join(_SUFFIXES)}')
-            self.samples += found
+        self.samples: List[Tuple[str, int]] = [
+            (path, label) for label, name in enumerate(self.classes)
+            for path in listing.images(os.path.join(self.root, name))]
+        if not self.samples:
+            raise FileNotFoundError(f'the sub-folders of {self.root} have no files whose names end '
+                                    f'with {", ".join(_SUFFIXES)}')
+        empty = sorted(set(range(len(self.classes))).difference(self.targets))
+        if empty:
+            log(f'classes without images in {self.root}: {len(empty)}, such as '
+                f'{self.classes[empty[0]]!r}', True)
+        if listing.left_out:
+            log(f'names that begin with a dot were left out of {self.root}: {listing.left_out}',
+                True)
         names = tuple(os.fsencode(os.path.relpath(path, self.root)) for path, _ in self.samples)
         labels = np.array([label for _, label in self.samples], np.int64)
         self._source = _core.source_zip(
@@ -124,7 +157,7 @@ class ImageFolder(SourceRecords):
         return [label for _, label in self.samples]
 
     def _recipe(self) -> Any:
-        return ImageFolder, (self._path,)
+        return functools.partial(ImageFolder, hidden=self._hidden), (self._path,)
 
     def __repr__(self) -> str:
         return f'ImageFolder({self.root!r})'
