@@ -18,12 +18,14 @@ LX_BEGIN_DECLS
  *
  * A card is a small set of texts, each with a key. It belongs to the dataset: it stays in backups,
  * and when the dataset is rebalanced, sealed, repaired or altered. The library does not interpret
- * it. By convention, the keys are:
+ * it, except that imports of folders (lx_importer) set `classes`, and continue it when they append.
+ * By convention, the keys are:
  *
  * | key           | text                                                                        |
  * |---------------|-----------------------------------------------------------------------------|
  * | `source`      | where the data came from: an address, a name and a version                  |
  * | `license`     | the license of the data, as an SPDX identifier if it has one                |
+ * | `classes`     | the names of the classes, as a JSON array in the order of their labels      |
  * | `tokenizer`   | for tokens: the name and the version of the tokenizer                       |
  * | `description` | anything else that a reader should know                                     |
  *

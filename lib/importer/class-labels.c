@@ -20,13 +20,6 @@
 /* At fewer classes than this, equal ones are not merged. */
 #define MERGE 4096
 
-struct lx__class_label {
-    char *name;
-    size_t size;
-    int64_t label;
-    bool known; /**< The dataset has this class, with this label. */
-};
-
 void lx__class_labels_free(lx__class_labels *self)
 {
     for (size_t i = 0; i < self->count; i++)
@@ -91,8 +84,8 @@ static lx_status merge(lx__class_labels *self, lx_error *error)
     return LX_OK;
 }
 
-static lx_status add(lx__class_labels *self, const char *name, size_t size, const int64_t *label,
-                     lx_error *error)
+lx_status lx__class_labels_put(lx__class_labels *self, const char *name, size_t size,
+                               const int64_t *label, lx_error *error)
 {
     lx__class_label added = {NULL, size, label != NULL ? *label : 0, label != NULL};
     lx_status status = self->count >= MERGE && self->count >= self->merge ? merge(self, error)
@@ -161,7 +154,7 @@ static lx_status add_batch(lx__class_labels *self, const batch *from, size_t cou
         if (!from->classified[i] || !from->labeled[i] ||
             (last != NULL && label == last_label && compare_text(name, size, last, last_size) == 0))
             continue;
-        status = add(self, name, size, &label, error);
+        status = lx__class_labels_put(self, name, size, &label, error);
         last = name;
         last_size = size;
         last_label = label;
@@ -245,7 +238,9 @@ static lx_status visit(void *user, const char *name, lx_error *error)
     lx_status status = *name != '.' || self->hidden
                            ? lx__file_leads_to_directory(self->folder, name, &folder, error)
                            : LX_OK;
-    return status == LX_OK && folder ? add(self->labels, name, strlen(name), NULL, error) : status;
+    return status == LX_OK && folder
+               ? lx__class_labels_put(self->labels, name, strlen(name), NULL, error)
+               : status;
 }
 
 lx_status lx__class_labels_add(lx__class_labels *self, const char *folder, bool hidden,

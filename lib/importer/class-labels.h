@@ -17,12 +17,18 @@
 #define LX__CLASS_FIELD "class"
 #define LX__LABEL_FIELD "label"
 
-typedef struct lx__class_label lx__class_label;
+typedef struct lx__class_label {
+    char *name;
+    size_t size;
+    int64_t label;
+    bool known; /**< The dataset has this class, with this label. */
+} lx__class_label;
 
 typedef struct lx__class_labels {
     lx__class_label *list; /**< Sorted by their names after lx__class_labels_number(). */
     size_t count, capacity;
-    size_t merge; /**< At this count, equal ones are merged. */
+    size_t merge;  /**< At this count, equal ones are merged. */
+    size_t listed; /**< Those whose names the card of the dataset has. */
 } lx__class_labels;
 
 void lx__class_labels_free(lx__class_labels *self);
@@ -41,6 +47,10 @@ lx_status lx__class_labels_read(lx__class_labels *self, const char *path, uint64
  * @p hidden. Fails like lx__directory_open(). */
 lx_status lx__class_labels_add(lx__class_labels *self, const char *folder, bool hidden,
                                lx_error *error);
+
+/** Adds a class; @p label is NULL if the dataset does not have it. */
+lx_status lx__class_labels_put(lx__class_labels *self, const char *name, size_t size,
+                               const int64_t *label, lx_error *error);
 
 /** Gives labels to the classes that have none, in the order of their names: the numbers after the
  * largest label of the dataset, or those from 0. Fails only if the labels run out. */

@@ -13,12 +13,15 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "importer/class-names.h"
 #include "importer/columns.h"
 #include "importer/cursor.h"
 #include "importer/import-state.h"
 #include "importer/split-records.h"
 #include "zrecord/format/card.h"
+#include "zrecord/format/meta.h"
 #include "zrecord/write/writer-options.h"
+#include "zrecord/write/writer.h"
 
 /* Records whose values decide the types of the fields, at most. */
 #define SAMPLE_RECORDS 1000
@@ -318,6 +321,8 @@ static lx_status number_classes(run *self, uint64_t length, lx_error *error)
         return LX_OK;
     lx_status status = length != 0 ? lx__class_labels_read(&self->labels, self->path, length, error)
                                    : LX_OK;
+    if (status == LX_OK && length != 0)
+        status = lx__class_names_read(&self->labels, lx__meta_get_card(&self->writer->meta), error);
     for (size_t i = 0; status == LX_OK && i < importer->input_count; i++) {
         lx_error why = LX_ERROR_INIT;
         const lx__import_source source = {.path = importer->inputs[i],
@@ -332,23 +337,26 @@ static lx_status number_classes(run *self, uint64_t length, lx_error *error)
     return status == LX_OK ? lx__class_labels_number(&self->labels, error) : status;
 }
 
-/** Creates the dataset with the entry in its card. */
+/** Creates the dataset with its entries in the card. */
 static lx_status create_with(run *self, const lx_schema *schema, lx_writer_options *with,
                              lx_error *error)
 {
     bool begun;
     begin_state(self, 0);
-    char *text = lx__import_state_print(&self->state);
-    const lx_card_entry entry = {LX_CARD_IMPORT, text};
+    char *text = lx__import_state_print(&self->state), *names = NULL;
     with->card = with->card != NULL ? json_deep_copy(with->card) : json_object();
-    lx_status status = text == NULL || with->card == NULL ? lx__fail_memory(error, "a card")
-                                                          : LX_OK;
+    lx_status status = text == NULL || with->card == NULL
+                           ? lx__fail_memory(error, "a card")
+                           : lx__class_names_print(&self->labels, schema, with->card, &names,
+                                                   error);
+    const lx_card_entry entries[] = {{LX_CARD_IMPORT, text}, {LX__CLASSES_KEY, names}};
     if (status == LX_OK)
-        status = lx__card_change(with->card, &entry, 1, error);
+        status = lx__card_change(with->card, entries, names != NULL ? 2 : 1, error);
     if (status == LX_OK)
         status = lx_writer_create(self->path, schema, with, &self->writer, error);
     json_decref(with->card);
     lx__free(text);
+    lx__free(names);
     return status == LX_OK ? look(self, &begun, error) : status;
 }
 
@@ -392,6 +400,26 @@ static lx_status fail_begun(const run *self, lx_error *error)
     return status;
 }
 
+/** Stores the names of the classes that are new to the dataset. */
+static lx_status append_names(run *self, lx_error *error)
+{
+    char *names;
+    const json_t *card = lx__meta_get_card(&self->writer->meta);
+    lx_status status = lx__class_names_print(&self->labels, lx_writer_get_schema(self->writer),
+                                             card, &names, error);
+    if (self->labels.count != 0 && self->labels.listed == 0 &&
+        json_object_get(card, LX__CLASSES_KEY) != NULL)
+        lx__log(LX_LOG_WARNING,
+                "%s: the entry " LX__CLASSES_KEY " of the card stays as it is, because it does not "
+                "have the names of the folders",
+                self->path);
+    const lx_card_entry entry = {LX__CLASSES_KEY, names};
+    if (names != NULL)
+        status = lx_writer_set_card(self->writer, &entry, 1, error);
+    lx__free(names);
+    return status;
+}
+
 static lx_status begin_append(run *self, lx_error *error)
 {
     bool begun;
@@ -410,6 +438,8 @@ static lx_status begin_append(run *self, lx_error *error)
         status = derive_fields(self, error);
     if (status == LX_OK)
         status = lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error);
+    if (status == LX_OK)
+        status = append_names(self, error);
     if (status != LX_OK)
         return status;
     begin_state(self, lx_writer_get_length(self->writer));

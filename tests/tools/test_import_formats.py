@@ -92,9 +92,11 @@ def test_classes_of_a_folder(loaderx, folder):
     assert done.returncode == 0 and done.stdout == b''
     assert done.stderr == (b'loaderx: warning: names that begin with a dot were left out of the '
                            b'inputs: 2\n')
-    assert read_numbers(loaderx, folder, 'label').tolist() == [0, 1]
+    assert 'classes      ["b\u00e4r","dog"]\n' in loaderx.text('stat', 'd')
+    assert loaderx.text('card', 'd') == 'classes      ["b\u00e4r","dog"]\n'
     loaderx.text('import', 'e', '--format', 'folder', 'in', '--option', 'hidden=yes')
     assert read_numbers(loaderx, folder, 'label', 'e').tolist() == [0, 1, 1, 2]
+    assert json.loads(loaderx.json('card', 'e')['card']['classes']) == ['.git', 'b\u00e4r', 'dog']
     assert "hidden 'on' is invalid" in loaderx.fails(2, 'import', 'f', '--format', 'folder', 'in',
                                                      '--option', 'hidden=on')
 

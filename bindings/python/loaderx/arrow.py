@@ -8,13 +8,14 @@ import json
 import os
 import zlib
 from functools import partial
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
 from ._arrow_files import ArrowFiles
 from ._check import boolean
+from ._class_names import metadata_of, with_class_names
 from ._import_state import MARK, Begun, ImportState
 from ._progress import Progress, reporting
 from ._tables import export_arrow, is_frame, kind_of
@@ -50,6 +51,11 @@ def import_arrow(source: Any, path: Path, *, columns: Optional[Sequence[str]] = 
 
     A column of JSON texts becomes a str field, unless it has the Arrow type json; to read parsed
     values, pass ``fields={'name': 'json'}``.
+
+    The names of the classes of Hugging Face's ClassLabel, which tables and files of its datasets
+    have, too, become the entry ``classes`` of a new dataset's card, a JSON array in the order of
+    the numbers, unless `card` has this entry or they do not fit, of which a warning tells. If
+    several fields have classes, their entries are ``classes.NAME``.
 
     Images of Hugging Face, which are structs of ``bytes`` and ``path``, become image fields, and
     sounds and videos bytes. No path is followed: an image that has only a path raises an error. Of
@@ -176,6 +182,12 @@ def _schema_of(exported: Any) -> Any:
 
 def _choose_fields(schema: Any, fields: Mapping[str, Field]) -> Dict[str, Field]:
     """Return the fields for the columns of a schema, which is a capsule."""
+    return _match_fields(schema, fields)[0]
+
+
+def _match_fields(schema: Any, fields: Mapping[str, Field]) \
+        -> Tuple[Dict[str, Field], Dict[str, str]]:
+    """Return the fields for the columns of a schema, and the name of each column's field."""
     columns, described = _core.arrow_fields(schema, fields)
     chosen = Field._from_descriptions(described)
     names = dict(zip(columns, chosen))
@@ -183,7 +195,16 @@ def _choose_fields(schema: Any, fields: Mapping[str, Field]) -> Dict[str, Field]
         if column not in names:
             raise ValueError(f'fields: {column!r} not found: the columns are {list(columns)}')
         chosen[names[column]] = field
-    return chosen
+    return chosen, names
+
+
+def _creating(schema: Any, metadata: Any, fields: Mapping[str, Field],
+              card: Optional[Mapping[str, str]] = None, **options: Any) -> _Open:
+    """Return a function that creates a dataset with the fields and class names of a schema."""
+    chosen, names = _match_fields(schema, fields)
+    if card is None or isinstance(card, Mapping):
+        card = with_class_names(card or {}, metadata, names)
+    return creation(chosen, card=card, **options)
 
 
 def _opening(append: bool, durability: Any = None, level: Any = None, executor: Any = None,
@@ -228,8 +249,8 @@ def _import_table(source: Any, path: Path, fields: Mapping[str, Field], append: 
         with _opening(True, **options)(path) as writer:
             fill(writer)
     else:
-        chosen = _choose_fields(_schema_of(exported), fields)
-        fill_new(creation(chosen, **options), path, fill)
+        opened = _creating(_schema_of(exported), metadata_of(source), fields, **options)
+        fill_new(opened, path, fill)
     return counts[0]
 
 
@@ -247,8 +268,11 @@ def _import_files(files: ArrowFiles, path: Path, fields: Mapping[str, Field], re
             return len(dataset)
     if begun == 'new' and isinstance(options.get('card') or {}, Mapping):
         options['card'] = {**(options.get('card') or {}), **state.entry(0)}
-    opened = _opening(begun == 'append', **options) if begun != 'new' else creation(
-        _choose_fields(files.schema().__arrow_c_schema__(), fields), **options)
+    if begun == 'new':
+        schema = files.schema()
+        opened = _creating(schema.__arrow_c_schema__(), schema.metadata, fields, **options)
+    else:
+        opened = _opening(begun == 'append', **options)
     with _filling(opened, path, state, begun) as writer:
         _append_files(files, writer, state, report)
         return len(writer) - state.first

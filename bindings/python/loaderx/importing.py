@@ -262,8 +262,10 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
     the input that contains the file; and 'label', the number of that class. The classes are the
     sub-folders of all inputs, even empty ones, and are numbered together, in the order of the bytes
     of their names, as those of `images.ImageFolder`; without sub-folders, there are no such fields.
-    If records are appended, the classes of the dataset keep their numbers, and new ones get the
-    next numbers.
+    The names of the classes become the entry 'classes' of the card, a JSON array in the order of
+    their numbers, unless `card` has this entry, or one is not UTF-8 or they do not fit, of which a
+    warning tells. If records are appended, the classes of the dataset and of its card keep their
+    numbers, and new ones get the next numbers.
 
     If the first files all have the names of images, 'data' is a field of images; otherwise of
     bytes. Records are in the order of their names. Symbolic links are followed; one that leads back
@@ -295,6 +297,8 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
     2
     >>> open('imported')['label'][:].tolist(), open('imported')['name'][1]
     ([0, 1], 'dog/2.txt')
+    >>> open('imported').card['classes']
+    '["cat","dog"]'
     """
     options: Dict[str, str] = {}
     if extensions is not None:

@@ -3,6 +3,7 @@
 
 import datetime
 import decimal
+import json
 import subprocess
 import sys
 
@@ -329,6 +330,69 @@ def test_images_of_hugging_face(tmp_path):
                             {'bytes': None, 'path': 'a.png'}]}))
     with pytest.raises(ValueError, match="field 'photo', record 1: .*a path but no bytes"):
         imported(tmp_path, only_path.cast(datasets.Features({'photo': datasets.Image()})))
+
+
+def test_class_names_of_hugging_face(tmp_path):
+    datasets = pytest.importorskip('datasets')
+    import pyarrow.parquet
+    names = ['chat', 'b\u00eate', '"']
+    made = datasets.Dataset.from_dict(
+        {'label': [0, 2], 'x': [1, 2]}, features=datasets.Features(
+            {'label': datasets.ClassLabel(names=names), 'x': datasets.Value('int64')}))
+    made.to_parquet(tmp_path / 'a.parquet')
+    table = pyarrow.parquet.read_table(tmp_path / 'a.parquet')
+    for source in (made, made.to_iterable_dataset(), table, table.to_batches()[0],
+                   table.to_reader(), tmp_path / 'a.parquet', [tmp_path / 'a.parquet']):
+        ds = imported(tmp_path, source, card={'source': 'here'})
+        assert ds.card.keys() == {'source', 'classes'} and values(ds, 'label') == [0, 2]
+        assert json.loads(ds.card['classes']) == names
+        assert imported(tmp_path, source, card={'classes': 'mine'}).card == {'classes': 'mine'}
+    ds = imported(tmp_path, tmp_path / 'a.parquet', columns=['x'])
+    assert ds.card == {}
+    tags = datasets.Sequence(datasets.ClassLabel(names=['O', 'P']))
+    both = made.add_column('the tags', [[0, 1], []]).cast_column('the tags', tags)
+    assert imported(tmp_path, both).card == {
+        'classes.label': '["chat","b\u00eate","\\""]', 'classes.the_tags': '["O","P"]'}
+
+
+FEATURE = '{"_type": "ClassLabel", "names": ["a", "b"]}'
+
+
+@pytest.mark.parametrize('text, stored', [
+    ('{"info": {"features": {"x": %s}}}' % FEATURE, True),
+    ('{"info": {"features": {"x": [%s]}}}' % FEATURE, True),
+    ('{"info": {"features": {"x": {"_type": "LargeList", "feature": %s}}}}' % FEATURE, True),
+    ('{"info": {"features": {"x": {"_type": "Value", "feature": %s}}}}' % FEATURE, False),
+    ('{"info": {"features": {"y": %s}}}' % FEATURE, False),
+    ('{"info": {"features": [%s]}}' % FEATURE, False),
+    ('{"info": {"features": {"x": []}}}', False),
+    ('{"info": {"features": {"x": {"_type": "Sequence"}}}}', False),
+    ('{"info": {"features": {"x": {"_type": "ClassLabel"}}}}', False),
+    ('{"info": {"features": {"x": {"_type": "ClassLabel", "names": "ab"}}}}', False),
+    ('{"info": {"features": {"x": {"_type": "ClassLabel", "names": ["a", 1]}}}}', False),
+    ('{"info": []}', False), ('[]', False), ('', False), ('\xff', False), ('[' * 100000, False)])
+def test_class_names_in_any_metadata(tmp_path, text, stored):
+    table = pa.table({'x': [0]}).replace_schema_metadata({b'huggingface': text.encode('latin-1')})
+    ds = imported(tmp_path, table)
+    assert ds.card == ({'classes': '["a","b"]'} if stored else {})
+
+
+def test_class_names_that_do_not_fit(tmp_path, caplog):
+    for names in ['x' * 20] * 100_000, ['\ud800', 'a']:
+        caplog.clear()
+        features = {'x': {'_type': 'ClassLabel', 'names': names}}
+        metadata = json.dumps({'info': {'features': features}})
+        ds = imported(tmp_path, pa.table({'x': [0]}).replace_schema_metadata(
+            {'huggingface': metadata}), card={'a': 'b'})
+        assert ds.card == {'a': 'b'}
+        assert caplog.messages == [f"the names of the {len(names)} classes of the field 'x' are "
+                                   'not stored in the card, because they do not fit']
+
+
+def test_categories_are_their_values(tmp_path):
+    table = pa.table({'x': pa.array(['b', 'a', None]).dictionary_encode()})
+    ds = imported(tmp_path, table)
+    assert values(ds, 'x') == ['b', 'a', None] and ds.card == {}
 
 
 def test_other_datasets_of_hugging_face(tmp_path):

@@ -5,6 +5,7 @@
 """
 
 import inspect
+import json
 import logging
 import os
 import pathlib
@@ -88,9 +89,10 @@ def read_import(root, hidden, folder):
     lx.import_folder(root, folder / 'd', extensions=['jpg', 'jpeg', 'png', 'webp'], hidden=hidden,
                      on_bad='skip', progress=False)
     with lx.open(folder / 'd') as dataset:
+        names = json.loads(dataset.card['classes']) if 'classes' in dataset.card else None
         labels = dict(zip(dataset['name'][:], dataset['label'][:].tolist()))
         assert [name.split('/')[0] for name in labels] == list(dataset['class'][:])
-    return labels
+    return names, labels
 
 
 def read_pack(root, hidden, folder, command):
@@ -117,7 +119,9 @@ def check(command, caplog, tree, hidden):
         assert classes == expected
         texts = {name: label for name, label in labels.items() if is_text(name)}
         if texts:
-            assert read_import(root, hidden, folder) == texts
+            names, imported = read_import(root, hidden, folder)
+            assert names == (expected if all(map(is_text, expected)) else None)
+            assert imported == texts
         warning, packed = read_pack(root, hidden, folder, command)
         assert packed == labels
         counts = {line.rpartition(': ')[2] for line in [*caplog.messages, *warning.splitlines()]

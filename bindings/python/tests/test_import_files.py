@@ -251,6 +251,21 @@ def test_files_that_are_no_images_are_bad_records(tmp_path):
     assert report.bad == 2 and values(lx.open(tmp_path / 'd'), 'data') == [JPEG, JPEG]
 
 
+def test_class_names_go_into_the_card(tmp_path):
+    for name in 'in/dog/1', 'in/b\u00e4r/1', 'in/.git/1', 'more/ant/1':
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    lx.import_folder(tmp_path / 'in', tmp_path / 'd', card={'source': 'here'}, progress=False)
+    lx.import_folder(tmp_path / 'more', tmp_path / 'd', append=True, progress=False)
+    card = lx.open(tmp_path / 'd').card
+    assert card.keys() == {'source', 'classes'}
+    assert json.loads(card['classes']) == ['b\u00e4r', 'dog', 'ant']
+    lx.import_folder(tmp_path / 'in', tmp_path / 'e', card={'classes': 'mine'}, hidden=True,
+                     progress=False)
+    assert lx.open(tmp_path / 'e').card == {'classes': 'mine'}
+    assert values(lx.open(tmp_path / 'e'), 'label') == [0, 1, 2]
+
+
 def test_the_classes_of_all_folders_are_numbered_together(tmp_path):
     for name in 'a/cat/1', 'a/dog/1', 'b/ant/1', 'b/dog/1':
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

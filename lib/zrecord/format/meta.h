@@ -161,7 +161,7 @@ lx_status lx__meta_set_complete(lx__meta *meta, size_t position, bool complete, 
 lx_status lx__meta_set_changes(lx__meta *meta, lx_error *error);
 
 /** Returns the card, which is an object of strings; NULL if there is none. */
-const json_t *lx__meta_get_card(const lx__meta *meta);
+LX_API const json_t *lx__meta_get_card(const lx__meta *meta);
 
 /** Fails with #LX_ERR_STATE if an import into the dataset is not complete. */
 LX_API lx_status lx__meta_check_imported(const lx__meta *meta, lx_error *error);
