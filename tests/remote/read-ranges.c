@@ -2,7 +2,7 @@
 /* Reads ranges and writes files through the transport for HTTP or for directories, for tests:
  *
  *     read-ranges URL [--endpoint URL] [--region NAME] [--anonymous] [--stall N]
- *         [--token TEXT]... [--keys TEXT] [--tier URL]...
+ *         [--token TEXT]... [--keys TEXT] [--tier URL]... [--libcurl-8.14]
  *
  * Each line of standard input is one of
  *
@@ -22,6 +22,7 @@
  *
  * Each answer is a line of JSON; what is logged goes to standard error. With several tokens, each renewal returns the next one, with the
  * text of --keys as access key and secret. */
+#include <curl/curl.h>
 #include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -285,6 +286,10 @@ static void parse(int argc, char **argv, lx__http_options *options, struct token
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "--anonymous") == 0) {
             options->anonymous = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--libcurl-8.14") == 0) { /* libcurl always returns the same struct */
+            curl_version_info(CURLVERSION_NOW)->version_num = 0x080e00;
             continue;
         }
         if (i + 1 == argc)

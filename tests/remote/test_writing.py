@@ -261,6 +261,55 @@ def test_lists_several_answers(server):
     assert (answer['status'], answer['files']) == ('LX_OK', {'a': 0, 'b': 1, 'c': 0, 'd': 1})
 
 
+def list_pages(server, keys, token='a+b/%=', options=()):
+    """Lists keys from a store that sends two at a time, in this order. Returns the answer, and the
+    parameters of each request, all of which must be signed rightly."""
+    queries = []
+
+    def misdeed(request):
+        query = dict(urllib.parse.parse_qsl(request.path.partition('?')[2]))
+        queries.append(query)
+        begin = int(query.get('continuation-token', '0').rpartition('=')[2])
+        rest = [key for key in keys[begin:] if key > query.get('start-after', '')]
+        end = len(keys) - len(rest[2:])
+        return text(listing(*map(html.escape, rest[:2]), more='' if end == len(keys) else (
+            '<IsTruncated>true</IsTruncated>'
+            f'<NextContinuationToken>{token}{end}</NextContinuationToken>')))
+
+    answer, = obey(server, misdeed, 'list ', options=options)
+    for request in server.requests:
+        given, right = compute(request, KEYS['AWS_SECRET_ACCESS_KEY'])
+        assert given == right, request.path
+    return answer, queries
+
+
+@pytest.mark.parametrize('options', [[], ['--libcurl-8.14']])
+def test_continues_a_listing_whose_token_has_a_plus(server, options):
+    """From 8.14 to 8.18, libcurl cannot sign it."""
+    keys = sorted(f'p/{name}' for name in ['a+', 'b', 'c/1', "c/d e%2B&'", 'd', 'ü', '\u4f60'])
+    answer, queries = list_pages(server, keys, options=options)
+    assert (answer['status'], len(queries)) == ('LX_OK', 4), answer
+    assert set(answer['files']) == {key[2:] for key in keys}
+    if options:
+        assert [query.get('start-after') for query in queries] == [None, *keys[1:-1:2]]
+        assert not any('continuation-token' in query for query in queries)
+
+
+def test_a_token_without_a_plus_continues_a_listing_as_before(server):
+    answer, queries = list_pages(server, ['p/b', 'p/a', 'p/c'], 'ab=', ['--libcurl-8.14'])
+    assert (answer['status'], set(answer['files'])) == ('LX_OK', set('abc'))
+    assert queries[1]['continuation-token'] == 'ab=2'
+
+
+@pytest.mark.parametrize('keys', [['p/b', 'p/a', 'p/c'], ['p/a', 'p/b+', 'p/c']])
+def test_loses_no_file_if_libcurl_cannot_sign_the_token(server, keys):
+    """The last key tells where the listing continues only if keys are in order and it can be signed
+    itself."""
+    answer, queries = list_pages(server, keys, options=['--libcurl-8.14'])
+    assert (answer['status'], answer['retry'], len(queries)) == ('LX_ERR_UNSUPPORTED', NEVER, 1)
+    assert "cannot sign a query with a '+'" in answer['error']
+
+
 def test_decodes_names(server):
     answer, = obey(server, lambda request: text(listing(
         'p/a+b%2Bc%C3%BC', more='<EncodingType>url</EncodingType>')), 'list ')

@@ -55,10 +55,15 @@ static lx_status get_credentials(lx__http_request *self, lx__answer *answer, lx_
     return status;
 }
 
+bool lx__http_request_signs_plus(void)
+{
+    unsigned version = curl_version_info(CURLVERSION_NOW)->version_num;
+    return version < 0x080e00 || version >= 0x081300;
+}
+
 /** Refuses a request that libcurl would sign wrongly. */
 static lx_status check_signature(const lx__http_request *self, lx_error *error)
 {
-    const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
     const char *query = strchr(self->url, '?');
     if (self->foreign || self->credentials.access_key[0] == '\0')
         return LX_OK;
@@ -66,13 +71,11 @@ static lx_status check_signature(const lx__http_request *self, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "a request for a key with a component that is empty, '.' or '..' cannot be "
                        "signed; choose another key");
-    /* From 8.14 to 8.18, it takes %2B for a space. */
-    if (query != NULL && strstr(query, "%2B") != NULL && curl->version_num >= 0x080e00 &&
-        curl->version_num < 0x081300)
+    if (query != NULL && strstr(query, "%2B") != NULL && !lx__http_request_signs_plus())
         return lx_fail(error, LX_ERR_UNSUPPORTED,
                        "libcurl %s cannot sign a query with a '+', such as that of a listing; use "
                        "8.19 or newer",
-                       curl->version);
+                       curl_version_info(CURLVERSION_NOW)->version);
     return LX_OK;
 }
 

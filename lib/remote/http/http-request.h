@@ -36,6 +36,9 @@ typedef struct lx__http_request {
 lx__http_request *lx__http_request_new(lx__connection *connection, lx__answer *answer,
                                        lx_error *error);
 
+/** Whether libcurl signs a plus sign of a query: from 8.14 to 8.18, it takes %2B for a space. */
+bool lx__http_request_signs_plus(void);
+
 /** Overwrites secrets and frees the request. Does nothing if it is NULL. */
 void lx__http_request_free(lx__http_request *self);
 

@@ -125,7 +125,7 @@ static lx_status fail(lx__answer *answer, const char *why, lx_error *error)
 /** Visits what the current item says. */
 static lx_status visit(struct parsing *self, lx__answer *answer, lx_error *error)
 {
-    const lx__s3_listing *listing = self->listing;
+    lx__s3_listing *listing = self->listing;
     struct item *item = &self->item;
     bool complete = item->has_key &&
                     (self->kind == &objects ? item->has_bytes : item->upload[0] != '\0');
@@ -134,6 +134,8 @@ static lx_status visit(struct parsing *self, lx__answer *answer, lx_error *error
         return fail(answer, "the server sends a listing that is invalid", error);
     if (strncmp(item->key, listing->prefix, strlen(listing->prefix)) != 0)
         return fail(answer, "the server lists files that were not asked for", error);
+    listing->unsorted |= strcmp(item->key, listing->last) <= 0;
+    memcpy(listing->last, item->key, sizeof listing->last);
     if (is_path(item->key + listing->root))
         status = listing->visit(listing->user, item->key + listing->root, &item->info, item->upload,
                                 error);

@@ -22,8 +22,10 @@ typedef struct lx__s3_listing {
     lx_status (*visit)(void *user, const char *key, const lx__remote_info *info, const char *upload,
                        lx_error *error);
     void *user;
-    char token[LX__S3_TOKEN_SIZE]; /**< To continue with; "": all of it was listed. */
-    char upload[LX__UPLOAD_SIZE];  /**< To continue a listing of uploads with, too. */
+    char token[LX__S3_TOKEN_SIZE];  /**< To continue with; "": all of it was listed. */
+    char upload[LX__UPLOAD_SIZE];   /**< To continue a listing of uploads with, too. */
+    char last[3 * LX__S3_KEY_SIZE]; /**< The key of the last object or upload. */
+    bool unsorted;                  /**< A key was not after the one before it, byte by byte. */
 } lx__s3_listing;
 
 /**

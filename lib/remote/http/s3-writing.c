@@ -310,11 +310,21 @@ static lx_status abandon(lx__connection *connection, const char *name, const cha
 
 /* ---- listings */
 
+/** Whether a listing of objects continues after its last key, since libcurl cannot sign the token.
+ * Without need, it does not: in a store that does not sort keys, files would be lost. */
+static bool continues_after_key(const lx__s3_listing *listing)
+{
+    return strchr(listing->token, '+') != NULL && !lx__http_request_signs_plus() &&
+           !listing->unsorted && listing->last[0] != '\0';
+}
+
 /** Makes the URL of a listing from where it is; NULL if out of memory. Parameters are sorted. */
 static char *make_url(const lx__http_location *location, const lx__s3_listing *listing,
                       bool uploads)
 {
-    char *token = lx__http_url_encode(listing->token), *query = NULL, *url = NULL;
+    bool after = !uploads && continues_after_key(listing);
+    char *token = lx__http_url_encode(after ? listing->last : listing->token);
+    char *query = NULL, *url = NULL;
     char *prefix = lx__http_url_encode(listing->prefix);
     char *upload = lx__http_url_encode(listing->upload);
     const char *word = uploads ? "key-marker=" : "continuation-token=";
@@ -325,6 +335,9 @@ static char *make_url(const lx__http_location *location, const lx__s3_listing *l
                                                  "upload-id-marker=%s&uploads=",
                                                  word, token, prefix, upload)
                                : lx__http_format("encoding-type=url&prefix=%s&uploads=", prefix);
+    else if (after)
+        query = lx__http_format("encoding-type=url&list-type=2&prefix=%s&start-after=%s", prefix,
+                                token);
     else
         query = lx__http_format("%s%s%sencoding-type=url&list-type=2&prefix=%s",
                                 *token != '\0' ? word : "", token, *token != '\0' ? "&" : "",

@@ -46,6 +46,23 @@ START_TEST(objects_are_listed)
 }
 END_TEST
 
+START_TEST(the_last_key_and_the_order_are_known)
+{
+    lx__s3_listing listing = {.prefix = "", .visit = note, .user = visited};
+    unit_ok(parse(&listing, "<ListBucketResult><Contents><Key>b</Key><Size>1</Size></Contents>"
+                            "<Contents><Key>c/</Key><Size>1</Size></Contents></ListBucketResult>"));
+    ck_assert_str_eq(listing.last, "c/");
+    ck_assert(!listing.unsorted);
+    unit_ok(parse(&listing, "<ListBucketResult><EncodingType>url</EncodingType><Contents>"
+                            "<Key>%C3%BC</Key><Size>1</Size></Contents></ListBucketResult>"));
+    ck_assert_str_eq(listing.last, "\xc3\xbc"); /* after ASCII, as bytes have no sign */
+    ck_assert(!listing.unsorted);
+    unit_ok(parse(&listing, "<ListBucketResult><Contents><Key>d</Key><Size>1</Size></Contents>"
+                            "<Contents><Key>e</Key><Size>1</Size></Contents></ListBucketResult>"));
+    ck_assert(listing.unsorted);
+}
+END_TEST
+
 START_TEST(uploads_are_listed)
 {
     static const char text[] =
@@ -96,5 +113,6 @@ START_TEST(values_are_found_in_their_root)
 }
 END_TEST
 
-UNIT_MAIN("remote/http/s3-answers", objects_are_listed, uploads_are_listed,
-          a_callback_that_fails_ends_the_listing, values_are_found_in_their_root)
+UNIT_MAIN("remote/http/s3-answers", objects_are_listed, the_last_key_and_the_order_are_known,
+          uploads_are_listed, a_callback_that_fails_ends_the_listing,
+          values_are_found_in_their_root)
