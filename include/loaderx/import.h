@@ -225,7 +225,8 @@ LX_API lx_status lx_importer_set_progress(lx_importer *importer, lx_progress_fun
  * @retval LX_ERR_MISMATCH     A record does not fit the fields, the fields do not fit the dataset,
  *                             or the importer differs from the one that was interrupted, or the
  *                             dataset was changed since; or the dataset to append to does not say
- *                             which class each label is.
+ *                             which class each label is; or the members of a record are in two
+ *                             places of tar archives, even if bad records are skipped.
  * @retval LX_ERR_LIMIT        A record is larger than the limit, or has too many fields; or a pipe
  *                             begins with too many bytes without a good record, even if bad ones
  *                             are skipped: they must be kept until the fields are known.

@@ -559,9 +559,9 @@ static lx_status import_record(run *self, size_t input, lx_error *error)
         return lx__cursor_refuse(&self->cursor, &why, error);
     status = lx__split_records_add(&self->split, &self->fields, record, self->importer->inputs,
                                    input, error);
-    if (status != LX_OK) { /* also if bad records are skipped: the first half is imported */
+    if (status != LX_OK) { /* no bad record: the first half is imported, and would stay */
         lx__import_columns_drop(&self->columns);
-        lx_error_locate(error, self->cursor.path, NULL, self->cursor.number - 1, record->offset);
+        lx_error_locate(error, self->cursor.path, NULL, LX_NONE, record->offset);
         return status;
     }
     if (self->skip != 0) {

@@ -50,11 +50,12 @@ lx_status lx__split_records_add(lx__split_records *self, const lx__import_fields
                               record->offset, input};
     lx__split_record *place = &self->table[added.hash % LX__SPLIT_RECORDS];
     if (place->fields != 0 && place->hash == added.hash && (place->fields & added.fields) == 0)
-        return lx_fail(error, LX_ERR_CORRUPT,
+        return lx_fail(error, LX_ERR_MISMATCH,
                        "other members of the key '%.*s' are at byte %" PRIu64
-                       " of %s: those of a record must follow one another in one archive. Sort the "
-                       "archives and import them again, or, if these are two records, import the "
-                       "archives one by one, with append",
+                       " of %s: those of a record must follow one another in one archive. Write "
+                       "archives whose members are sorted by name, and import them into a new "
+                       "dataset, or, if these are two records, import the archives one by one, "
+                       "with append",
                        record->key_size < 100 ? (int)record->key_size : 100, record->key,
                        place->offset, inputs[place->input]);
     *place = added;

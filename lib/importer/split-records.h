@@ -26,8 +26,8 @@ typedef struct lx__split_records {
  *
  * @param inputs  The paths of all inputs.
  * @param input   The number of the input of the record.
- * @retval LX_ERR_CORRUPT  An incomplete record has the same key, and no member of the same field:
- *                         the two are one.
+ * @retval LX_ERR_MISMATCH  An incomplete record has the same key, and no member of the same field:
+ *                          the two are one.
  */
 lx_status lx__split_records_add(lx__split_records *self, const lx__import_fields *fields,
                                 const lx__import_record *record, char *const *inputs, size_t input,

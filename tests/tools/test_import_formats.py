@@ -58,6 +58,25 @@ def test_csv(loaderx, folder):
     assert read_bytes(loaderx, 7, 'zip') == b'07'
 
 
+def write_tar(path, *members):
+    with tarfile.open(path, 'w') as archive:
+        for name, data in members:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+
+@pytest.mark.parametrize('policy', ['stop', 'skip'])
+def test_a_record_in_two_places_of_a_tar_archive(loaderx, folder, policy):
+    """The error advises what helps: not to skip or mend the second half, as the first is imported."""
+    write_tar(folder / 'a.tar', ('0.cls', b'3'), ('1.cls', b'4'), ('1.txt', b'whole'),
+              ('0.txt', b'half'))
+    line = loaderx.fails(1, 'import', 'd', '--format', 'tar', 'a.tar', '--on-bad', policy)
+    assert "a.tar, offset 3072: other members of the key '0' are at byte 0 of a.tar" in line
+    assert 'sorted by name' in line and 'into a new dataset' in line
+    assert '--resume' not in line and '--on-bad' not in line
+
+
 @pytest.mark.parametrize('form', [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_tar(loaderx, folder, form):
     with tarfile.open(folder / 'a.tar', 'w', format=form) as archive:
