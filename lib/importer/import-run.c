@@ -554,16 +554,16 @@ static lx_status import_record(run *self, size_t input, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
     const lx__import_record *record = &self->cursor.record;
-    lx_status status = lx__import_columns_add(&self->columns, record, &why);
-    if (status != LX_OK)
-        return lx__cursor_refuse(&self->cursor, &why, error);
-    status = lx__split_records_add(&self->split, &self->fields, record, self->importer->inputs,
-                                   input, error);
-    if (status != LX_OK) { /* no bad record: the first half is imported, and would stay */
-        lx__import_columns_drop(&self->columns);
+    /* Before it may be bad: then the other half is not a record of its own either. */
+    lx_status status = lx__split_records_add(&self->split, &self->fields, record,
+                                             self->importer->inputs, input, error);
+    if (status != LX_OK) { /* no bad record: the first half may be imported, and would stay */
         lx_error_locate(error, self->cursor.path, NULL, LX_NONE, record->offset);
         return status;
     }
+    status = lx__import_columns_add(&self->columns, record, &why);
+    if (status != LX_OK)
+        return lx__cursor_refuse(&self->cursor, &why, error);
     if (self->skip != 0) {
         lx__import_columns_drop(&self->columns);
         self->skip--;

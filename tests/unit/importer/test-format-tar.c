@@ -327,6 +327,36 @@ START_TEST(members_of_a_record_in_two_places_are_refused)
 }
 END_TEST
 
+START_TEST(half_a_record_is_refused_if_the_other_half_is_bad)
+{
+    char *scratch = scratch_make();
+    struct archive good = {.size = 0}, bad = {.size = 0};
+    add_text(&good, "x.txt", "half");
+    add_text(&good, "y.txt", "whole");
+    add_text(&good, "y.json", "1");
+    end(&good);
+    add_text(&bad, "x.json", "bad");
+    add_text(&bad, "y.txt", "whole");
+    add_text(&bad, "y.json", "1");
+    end(&bad);
+    for (int order = 0; order < 2; order++) {
+        lx_error error = LX_ERROR_INIT;
+        put_bytes(order == 0 ? "a" : "b", bad.bytes, bad.size);
+        put_bytes(order == 0 ? "b" : "a", good.bytes, good.size);
+        lx_importer *importer = importer_of("tar", "a");
+        unit_ok(lx_importer_add_input(importer, "b", &error));
+        unit_ok(lx_importer_set_bad_policy(importer, LX_BAD_SKIP, &error));
+        ck_assert_int_eq(lx_importer_run(importer, "d", NULL, &error), LX_ERR_MISMATCH);
+        ck_assert_msg(strstr(error.message, "of the key 'x' are at byte") != NULL, "%s",
+                      error.message);
+        ck_assert_str_eq(error.path, "b");
+        lx_importer_free(importer);
+        lx_dataset_remove("d", NULL);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 /* As of cat a.tar b.tar, whose blocks of zeros are of any number. */
 START_TEST(archives_after_zeros_are_read)
 {
@@ -412,8 +442,9 @@ START_TEST(damaged_headers_are_refused)
 END_TEST
 
 UNIT_MAIN("importer/format-tar", members_of_a_record_in_two_places_are_refused,
-          archives_after_zeros_are_read, names_that_are_not_utf8_are_refused,
-          members_of_one_key_are_a_record, long_names_of_all_kinds_are_read, sizes_may_be_binary,
+          half_a_record_is_refused_if_the_other_half_is_bad, archives_after_zeros_are_read,
+          names_that_are_not_utf8_are_refused, members_of_one_key_are_a_record,
+          long_names_of_all_kinds_are_read, sizes_may_be_binary,
           a_truncated_archive_is_refused_at_every_length, bad_members_are_refused,
           the_type_of_a_field_decides_what_its_members_must_be,
           a_label_that_is_not_a_number_is_refused_wherever_it_is, damaged_headers_are_refused)
