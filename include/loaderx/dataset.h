@@ -298,7 +298,7 @@ LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *id
 
 /**
  * Copies records of a dense field to the caller's memory, in the order of @p indices. Missing
- * values become zeros; lx_dataset_get_sizes() tells which ones are missing.
+ * values become zeros; lx_dataset_get_present() tells which ones are missing.
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a dense field in the schema.
@@ -322,6 +322,39 @@ LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *id
  */
 LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                    size_t count, void *out, size_t stride, lx_error *error);
+
+/**
+ * Returns whether values of a field may be missing in the current snapshot. If not, none is, and
+ * there is no need to call lx_dataset_get_present(). The call reads no values, so it may also return
+ * true for a field whose missing values were all filled in. The snapshot of a live dataset may
+ * change before the next call: pin it (lx_dataset_pin()), and read the values from the pin.
+ *
+ * @param[in]  dataset  The dataset.
+ * @param[in]  field    The position of a field in the schema; if there is no such field, the result
+ *                      is false.
+ */
+LX_API bool lx_dataset_may_lack_values(lx_dataset *dataset, size_t field);
+
+/**
+ * Tells which records have a value in a field, of any type, without reading the values. A damaged
+ * value counts as present, whatever the damage policy is.
+ *
+ * @param[in]  dataset  The dataset.
+ * @param[in]  field    The position of a field in the schema.
+ * @param[in]  indices  @p count record indices, in any order; repeats are allowed.
+ * @param[in]  count    The number of records.
+ * @param[out] present  Receives @p count bytes: 0 if the value is missing, otherwise 1.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The bytes were stored.
+ * @retval LX_ERR_RANGE     An index is not less than the length; the error reports the index.
+ * @retval LX_ERR_ARGUMENT  The field does not exist, or a pointer is NULL.
+ * @retval LX_ERR_IO        A system call failed; the error reports its errno.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, if @p dataset is live, any status that lx_dataset_refresh() returns.
+ */
+LX_API lx_status lx_dataset_get_present(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                        size_t count, uint8_t *present, lx_error *error);
 
 /**
  * Returns where the values of a field end up if lx_dataset_gather_bytes() copies them one after

@@ -10,7 +10,6 @@
 #include "sampler/core/saved-state.h"
 #include "zrecord/read/dataset-open.h"
 #include "zrecord/read/dataset.h"
-#include "zrecord/read/present.h"
 #include "zrecord/read/residency.h"
 
 typedef struct zrecord_source {
@@ -46,14 +45,14 @@ static lx_status fill_bytes(lx_source *source, size_t column, const lx_samples *
 
 static bool may_be_missing(const lx_source *source, size_t column)
 {
-    return lx__dataset_may_be_missing(((const zrecord_source *)source)->dataset, column);
+    return lx_dataset_may_lack_values(((const zrecord_source *)source)->dataset, column);
 }
 
 static lx_status mark_present(lx_source *source, size_t column, const uint64_t *indices,
                               size_t count, uint8_t *present, lx_error *error)
 {
-    return lx__dataset_mark_present(((zrecord_source *)source)->dataset, column, indices, count,
-                                    present, error);
+    return lx_dataset_get_present(((zrecord_source *)source)->dataset, column, indices, count,
+                                  present, error);
 }
 
 static int describe(const lx_source *source, json_t *object)

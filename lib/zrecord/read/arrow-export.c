@@ -12,7 +12,6 @@
 #include "zrecord/format/arrow-type.h"
 #include "zrecord/read/arrow-node.h"
 #include "zrecord/read/dataset.h"
-#include "zrecord/read/present.h"
 
 /* The most records of an array, unless it shall have all. */
 #define ROWS 65536
@@ -111,10 +110,10 @@ static lx_status mark_present(const records *r, size_t field, const uint64_t *in
 {
     bool damaged = r->dataset->options.damage == LX_DAMAGE_ZEROS; /* values are missing, too */
     memset(present, 1, count);
-    if (!damaged && !lx__dataset_may_be_missing(r->dataset, field))
+    if (!damaged && !lx_dataset_may_lack_values(r->dataset, field))
         return LX_OK;
     if (!damaged)
-        return lx__dataset_mark_present(r->dataset, field, indices, count, present, error);
+        return lx_dataset_get_present(r->dataset, field, indices, count, present, error);
     uint64_t *offsets = lx__alloc_array(count + 1, sizeof *offsets);
     if (offsets == NULL)
         return fail_memory(error);

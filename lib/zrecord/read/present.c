@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "zrecord/read/present.h"
-
+/* Tells missing values from present ones by their entries, without reading the values. */
 #include <string.h>
 
 #include "base/error.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/value-rows.h"
 
-bool lx__dataset_may_be_missing(lx_dataset *dataset, size_t field)
+bool lx_dataset_may_lack_values(lx_dataset *dataset, size_t field)
 {
+    if (lx__dataset_check_field(dataset, field, NULL) != LX_OK)
+        return false;
     lx__dataset_lock(dataset);
     bool may = lx__snapshot_may_be_missing(dataset->snapshot, field);
     pthread_mutex_unlock(&dataset->mutex);
@@ -70,11 +71,15 @@ static lx_status mark_read(lx__snapshot *snapshot, size_t field, const uint64_t 
     return status;
 }
 
-lx_status lx__dataset_mark_present(lx_dataset *dataset, size_t field, const uint64_t *indices,
-                                   size_t count, uint8_t *present, lx_error *error)
+lx_status lx_dataset_get_present(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                 size_t count, uint8_t *present, lx_error *error)
 {
     lx__snapshot *snapshot;
-    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status == LX_OK && (indices == NULL || present == NULL) && count != 0)
+        status = lx__fail_null(error, indices == NULL ? "indices" : "present");
+    if (status == LX_OK)
+        status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; status == LX_OK && i < count; i++)

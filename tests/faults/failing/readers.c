@@ -74,6 +74,21 @@ static void gather_bytes(struct run *run, lx_dataset *dataset)
     }
 }
 
+static void get_present(struct run *run, lx_dataset *dataset)
+{
+    uint64_t indices[COUNT];
+    uint8_t present[COUNT];
+    choose(run, indices);
+    for (size_t field = 0; field < PLAIN_KINDS; field++) {
+        if (!TRY(run, lx_dataset_get_present(dataset, field, indices, COUNT, present, &run->error)))
+            continue;
+        for (size_t i = 0; i < COUNT; i++)
+            if ((run->pending.records[indices[i]].tokens[field] == 0) != (present[i] == 0))
+                run_fail(run, "record %llu of field %zu is wrong", (unsigned long long)indices[i],
+                         field);
+    }
+}
+
 /** A part of a value, which begins with its second byte. */
 static void read_part(struct run *run, lx_dataset *dataset)
 {
@@ -346,7 +361,7 @@ static const struct step steps[] = {
     {"wait", wait_for},       {"probe", probe},
     {"stat", stat_chunks},    {"arrow", arrows_read},
     {"card", read_card},      {"digest", digest},
-    {"diff", diff},
+    {"diff", diff},           {"get_present", get_present},
 };
 
 /** Add functions that make files as steps here. */

@@ -8,7 +8,6 @@
 #include "../goldens.h"
 #include "../numbers.h"
 #include "repaired.h"
-#include "zrecord/read/present.h"
 
 /* The byte of a file that the disk does not return, and how often. This function of the test
  * program replaces the C library's. */
@@ -135,7 +134,7 @@ START_TEST(a_field_that_lacks_a_value_is_no_longer_complete)
         ck_assert(result.missing == 1 && result.changed);
         ck_assert_int_eq(found.findings[0].action, LX_REPAIR_ACTION_MISSING);
         lx_dataset *dataset = open_dataset("d");
-        ck_assert(lx__dataset_may_be_missing(dataset, LABEL));
+        ck_assert(lx_dataset_may_lack_values(dataset, LABEL));
         lx_dataset_close(dataset);
         expect_whole("d", 25, is_lost_label);
         unit_ok(repair(APPLY, &found, &result, &error));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Damaged values: they raise, or read as missing and are counted; probing. */
 #include "zrecord/read/damage.h"
-#include "zrecord/read/present.h"
 
 #include "../../scarce.h"
 #include "../harm.h"
@@ -271,7 +270,7 @@ static void expect_lost(lx_dataset *dataset, size_t field, const char *name, uin
     unit_fails(lx_dataset_read_part(dataset, field, index, 0, 1, out, &number, &error),
                LX_ERR_CORRUPT);
     unit_fails(lx_dataset_digest(dataset, NULL, NULL, &number, &error), LX_ERR_CORRUPT);
-    unit_ok(lx__dataset_mark_present(dataset, field, &index, 1, &present, &error));
+    unit_ok(lx_dataset_get_present(dataset, field, &index, 1, &present, &error));
     ck_assert_uint_eq(present, 1); /* so that the value is read */
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Missing values are those that lx_dataset_get_sizes() reports, in all access modes. */
-#include "zrecord/read/present.h"
 
 #include "../placed.h"
 
@@ -17,11 +16,11 @@ static void check_dataset(const char *path, uint64_t seed)
             for (size_t i = 0; i < COUNT; i++)
                 indices[i] = mix(seed * 1000 + field * 300 + i) % length;
             unit_ok(lx_dataset_get_sizes(dataset, field, indices, COUNT, offsets, wanted, &error));
-            unit_ok(lx__dataset_mark_present(dataset, field, indices, COUNT, present, &error));
+            unit_ok(lx_dataset_get_present(dataset, field, indices, COUNT, present, &error));
             ck_assert_mem_eq(present, wanted, COUNT);
         }
         indices[7] = length;
-        unit_fails(lx__dataset_mark_present(dataset, 0, indices, COUNT, present, &error),
+        unit_fails(lx_dataset_get_present(dataset, 0, indices, COUNT, present, &error),
                    LX_ERR_RANGE);
         lx_dataset_close(dataset);
     }
@@ -60,13 +59,13 @@ START_TEST(a_damaged_value_counts_as_present)
     for (uint64_t i = 0; i < 100; i++)
         indices[i] = i;
     lx_dataset *dataset = open_placed("d", (struct placed){.access = LX_ACCESS_MMAP});
-    unit_ok(lx__dataset_mark_present(dataset, 0, indices, 100, before, &error));
+    unit_ok(lx_dataset_get_present(dataset, 0, indices, 100, before, &error));
     lx_dataset_close(dataset);
     for (uint64_t i = 0; i < 100; i += 9)
         file_flip("d/image.check", i * 64 + 5);
     for (size_t mode = 0; mode < ACCESS_MODES; mode++) {
         dataset = open_placed("d", (struct placed){.access = access_modes[mode]});
-        unit_ok(lx__dataset_mark_present(dataset, 0, indices, 100, present, &error));
+        unit_ok(lx_dataset_get_present(dataset, 0, indices, 100, present, &error));
         for (uint64_t i = 0; i < 100; i++)
             ck_assert_uint_eq(present[i], before[i] != 0 || i % 9 == 0);
         lx_dataset_close(dataset);
@@ -206,7 +205,7 @@ static bool lacks_some(lx_dataset *dataset, size_t field)
     lx_error error = LX_ERROR_INIT;
     uint8_t present;
     for (uint64_t i = 0; i < lx_dataset_get_length(dataset); i++) {
-        unit_ok(lx__dataset_mark_present(dataset, field, &i, 1, &present, &error));
+        unit_ok(lx_dataset_get_present(dataset, field, &i, 1, &present, &error));
         if (present == 0)
             return true;
     }
@@ -217,7 +216,7 @@ static bool lacks_some(lx_dataset *dataset, size_t field)
 static void check_flags(lx_dataset *dataset, bool exactly)
 {
     for (size_t i = 0; i < lx_schema_get_field_count(lx_dataset_get_schema(dataset)); i++) {
-        bool may = lx__dataset_may_be_missing(dataset, i);
+        bool may = lx_dataset_may_lack_values(dataset, i);
         if (!may || exactly)
             ck_assert_int_eq(may, lacks_some(dataset, i));
     }
@@ -291,18 +290,18 @@ START_TEST(a_checkpoint_finds_complete_fields)
         unit_ok(lx_writer_append(writer, i == 4000 ? &none : &some, 1, NULL, &error));
     unit_ok(lx_writer_commit(writer, &error));
     lx_dataset *dataset = open_placed("d", (struct placed){.access = LX_ACCESS_MMAP});
-    ck_assert(lx__dataset_may_be_missing(dataset, 0));
+    ck_assert(lx_dataset_may_lack_values(dataset, 0));
     unit_ok(lx_writer_modify(writer, 4000, &field, &some, 1, &error));
     unit_ok(lx_writer_commit(writer, &error));
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
-    ck_assert(lx__dataset_may_be_missing(dataset, 0)); /* only a look at all values tells */
+    ck_assert(lx_dataset_may_lack_values(dataset, 0)); /* only a look at all values tells */
     unit_ok(lx_writer_checkpoint(writer, &error));
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
-    ck_assert(!lx__dataset_may_be_missing(dataset, 0));
+    ck_assert(!lx_dataset_may_lack_values(dataset, 0));
     unit_ok(lx_writer_modify(writer, 7, &field, &none, 1, &error));
     unit_ok(lx_writer_commit(writer, &error));
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
-    ck_assert(lx__dataset_may_be_missing(dataset, 0));
+    ck_assert(lx_dataset_may_lack_values(dataset, 0));
     lx_dataset_close(dataset);
     unit_ok(lx_writer_close(writer, &error));
     scratch_remove(scratch);
@@ -312,7 +311,7 @@ END_TEST
 static bool may_be_missing(const char *path)
 {
     lx_dataset *dataset = open_placed(path, (struct placed){.access = LX_ACCESS_MMAP});
-    bool may = lx__dataset_may_be_missing(dataset, 0);
+    bool may = lx_dataset_may_lack_values(dataset, 0);
     lx_dataset_close(dataset);
     return may;
 }

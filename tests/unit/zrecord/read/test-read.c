@@ -23,6 +23,9 @@ START_TEST(rejects_invalid_arguments_without_change)
         expect_error(wrong, LX_ERR_ARGUMENT, "not found", "d");
         unit_fails(lx_dataset_get_sizes(dataset, none[i], indices, 2, offsets, present, &error),
                    LX_ERR_ARGUMENT);
+        unit_fails(lx_dataset_get_present(dataset, none[i], indices, 2, present, &error),
+                   LX_ERR_ARGUMENT);
+        ck_assert(!lx_dataset_may_lack_values(dataset, none[i]));
         unit_fails(lx_dataset_gather_bytes(dataset, none[i], indices, 2, offsets, out, &error),
                    LX_ERR_ARGUMENT);
         unit_fails(lx_dataset_view(dataset, none[i], indices, 2, slices, &view, &error),
@@ -52,7 +55,7 @@ START_TEST(rejects_null_by_name)
     lx_dataset *dataset = open_dataset("d");
     const uint64_t index = 3;
     uint64_t offsets[2];
-    uint8_t out[64];
+    uint8_t out[64], present;
     lx_slice slice;
     lx_view *view;
     unit_refuses_null(lx_dataset_gather(NULL, IMAGE, &index, 1, out, 12, &error), "dataset");
@@ -65,6 +68,10 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_dataset_get_sizes(dataset, BLOB, &index, 1, NULL, NULL, &error),
                       "offsets");
     unit_ok(lx_dataset_get_sizes(dataset, IMAGE, &index, 1, offsets, NULL, &error));
+    unit_refuses_null(lx_dataset_get_present(NULL, BLOB, &index, 1, &present, &error), "dataset");
+    unit_refuses_null(lx_dataset_get_present(dataset, BLOB, NULL, 1, &present, &error), "indices");
+    unit_refuses_null(lx_dataset_get_present(dataset, BLOB, &index, 1, NULL, &error), "present");
+    ck_assert(!lx_dataset_may_lack_values(NULL, BLOB));
     unit_refuses_null(lx_dataset_gather_bytes(NULL, IMAGE, &index, 1, offsets, out, &error),
                       "dataset");
     unit_refuses_null(lx_dataset_gather_bytes(dataset, IMAGE, NULL, 1, offsets, out, &error),
@@ -92,6 +99,7 @@ START_TEST(reading_no_records_allocates_nothing)
     uint64_t offset = 7, offsets[2];
     lx_view *view;
     unit_ok(lx_dataset_gather(dataset, IMAGE, NULL, 0, NULL, 12, &error));
+    unit_ok(lx_dataset_get_present(dataset, BLOB, NULL, 0, NULL, &error));
     unit_ok(lx_dataset_get_sizes(dataset, BLOB, NULL, 0, &offset, NULL, &error));
     ck_assert_uint_eq(offset, 0);
     unit_ok(lx_dataset_gather_bytes(dataset, BLOB, NULL, 0, &offset, NULL, &error));
