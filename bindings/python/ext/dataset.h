@@ -10,7 +10,6 @@
 typedef struct lxpy_handle {
     Py_ssize_t references; /**< Held by the Dataset, by reading calls and by sources. */
     lx_dataset *dataset;
-    lx_source *source; /**< Of @ref dataset; NULL until it is needed. */
 } lxpy_handle;
 
 /** A dataset that is open for reading. Its members are protected by the GIL, but any number of
@@ -36,7 +35,6 @@ typedef struct lxpy_reading {
     lxpy_dataset *dataset;
     lxpy_handle *current; /**< The reference that the call holds. */
     bool pinned;          /**< The call owns @ref handle, a pin of a live dataset. */
-    lx_source *source;    /**< Of such a pin; NULL until it is needed. */
 } lxpy_reading;
 
 /** Returns 0, or -1 with a TypeError that names @p argument if @p object is not a Dataset. */
@@ -50,10 +48,6 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
  * dataset is closed. */
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
 void lxpy_reading_end(lxpy_reading *reading);
-
-/** Returns a source over the snapshot, which belongs to the reading; NULL with an exception set on
- * failure. */
-lx_source *lxpy_reading_source(lxpy_reading *reading);
 
 /** Makes an object from the records at @p indices (NULL: all) and the @p count fields at
  * @p positions; returns NULL with an exception set on failure. */

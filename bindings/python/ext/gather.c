@@ -3,8 +3,6 @@
 #include "dataset.h"
 #include "target.h"
 
-#include <stdlib.h>
-
 /* ------------------------------------------------------------ dense records */
 
 int lxpy_copy_dense(lxpy_reading *self, size_t position, const uint64_t *indices, size_t count,
@@ -31,29 +29,24 @@ int lxpy_copy_dense(lxpy_reading *self, size_t position, const uint64_t *indices
 static int find_lacking(lxpy_reading *self, size_t position, const lxpy_indices *indices,
                         PyObject *lacking)
 {
-    lx_source *source = lxpy_reading_source(self);
-    if (source == NULL)
-        return -1;
-    lx_target *none = calloc(self->schema->count, sizeof *none);
-    uint8_t **present = calloc(self->schema->count, sizeof *present);
-    uint8_t *marks = malloc(indices->count + 1);
-    lx_samples samples = lxpy_samples_at(indices, &(lxpy_place){0});
+    /* The reading has one snapshot: this also holds of the values that were read from it. */
+    if (lacking == Py_None || !lx_dataset_may_lack_values(self->handle, position))
+        return 0;
+    const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(self->handle), position);
+    uint8_t *present = PyMem_Malloc(indices->count);
     lx_error error = LX_ERROR_INIT;
     int result = -1;
-    if (none == NULL || present == NULL || marks == NULL) {
+    if (present == NULL) {
         PyErr_NoMemory();
-    } else {
-        present[position] = marks;
-        LXPY_WITHOUT_GIL(lx_source_fill_present(source, &samples, none, present, &error));
-        if (error.status != LX_OK)
-            lxpy_raise(self->state, &error);
-        else
-            result = lxpy_lacking_add(self->state, lacking,
-                                      lx_source_get_column(source, position)->name, marks, indices);
+        return -1;
     }
-    free(marks);
-    free(present);
-    free(none);
+    LXPY_WITHOUT_GIL(lx_dataset_get_present(self->handle, position, indices->numbers,
+                                            indices->count, present, &error));
+    if (error.status != LX_OK)
+        lxpy_raise(self->state, &error);
+    else
+        result = lxpy_lacking_add(self->state, lacking, field->name, present, indices);
+    PyMem_Free(present);
     return result;
 }
 
@@ -90,7 +83,7 @@ static PyObject *gather_dense(lxpy_reading *self, size_t position, const lxpy_in
     }
     PyObject *object = NULL;
     if (lxpy_copy_dense(self, position, indices->numbers, indices->count, t.view.buf) == 0 &&
-        (lacking == Py_None || find_lacking(self, position, indices, lacking) == 0))
+        find_lacking(self, position, indices, lacking) == 0)
         object = Py_NewRef(t.object);
     lxpy_target_drop(&t);
     return object;

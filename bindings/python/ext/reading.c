@@ -11,7 +11,7 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset)
         LXPY_WITHOUT_GIL(lx_dataset_close(dataset));
         return (lxpy_handle *)PyErr_NoMemory();
     }
-    *handle = (lxpy_handle){1, dataset, NULL};
+    *handle = (lxpy_handle){1, dataset};
     return handle;
 }
 
@@ -37,7 +37,6 @@ void lxpy_dataset_leave(lxpy_dataset *self, lxpy_handle *handle)
 {
     if (handle == NULL || --handle->references != 0)
         return;
-    lx_source_unref(handle->source);
     close_handle(self, handle->dataset);
     PyMem_Free(handle);
 }
@@ -70,8 +69,8 @@ int lxpy_reading_begin(lxpy_reading *reading, PyObject *object)
     lxpy_handle *current = lxpy_dataset_enter(self);
     if (current == NULL)
         return -1;
-    *reading = (lxpy_reading){self->state, current->dataset, self->schema, self,
-                              current,     self->live,       NULL};
+    *reading = (lxpy_reading){self->state, current->dataset, self->schema,
+                              self,        current,          self->live};
     if (!self->live)
         return 0;
     LXPY_WITHOUT_GIL(lx_dataset_pin(current->dataset, &reading->handle, &error));
@@ -84,19 +83,9 @@ int lxpy_reading_begin(lxpy_reading *reading, PyObject *object)
 
 void lxpy_reading_end(lxpy_reading *reading)
 {
-    lx_source_unref(reading->source);
     if (reading->pinned)
         close_handle(reading->dataset, reading->handle);
     lxpy_dataset_leave(reading->dataset, reading->current);
-}
-
-lx_source *lxpy_reading_source(lxpy_reading *reading)
-{
-    lx_source **source = reading->pinned ? &reading->source : &reading->current->source;
-    lx_error error = LX_ERROR_INIT;
-    if (*source == NULL && lx_source_new_dataset(reading->handle, source, &error) != LX_OK)
-        lxpy_raise(reading->state, &error);
-    return *source;
 }
 
 /** Returns the positions of the named fields, or of all fields for None. Free the result with

@@ -266,6 +266,36 @@ def test_a_live_dataset_that_loses_a_value(tmp_path):
     w.close()
 
 
+class Late:
+    """An index that runs a function while a call converts it."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __index__(self):
+        self.function()
+        return 8
+
+
+def test_a_live_dataset_that_changes_during_a_read(tmp_path):
+    w = lx.create(tmp_path / 'd', {'label': lx.Field('int64')})
+    w.extend({'label': np.arange(20)})
+    w.commit()
+
+    def set_label(value):
+        w[8] = {'label': value}
+        w.commit()
+        w.checkpoint()    # finds out whether the field is complete
+
+    with lx.open(tmp_path / 'd', live=True) as dataset:
+        for read in lambda which: dataset.gather(which)['label'], dataset['label'].__getitem__:
+            assert read([Late(lambda: set_label(None))]).tolist() == [8]
+            with pytest.raises(ValueError, match='record 8'):
+                read([Late(lambda: set_label(8))])
+            assert read([8]).tolist() == [8]
+    w.close()
+
+
 def test_an_added_field_is_missing(tmp_path):
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as w:
         w.extend({'x': np.arange(5)})
