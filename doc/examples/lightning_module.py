@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A Lightning data module over stored images. A training run that is interrupted within an epoch
-resumes from Lightning's checkpoint with the next batch, and sees the same batches as an
+"""A Lightning data module over stored images. A training run that is interrupted resumes from
+Lightning's checkpoint of any step with the next batch, and sees the same batches as an
 uninterrupted one.
 
 Needs Lightning (exit status 77 means skipped). The images are those of dataset-fashion-mnist if it
@@ -48,16 +48,6 @@ with lx.create('images', {'image': lx.Field('uint8', (28, 28)), 'label': lx.Fiel
     w.extend(image=images, label=labels)
 
 
-class Loader(DataLoader):
-    """Lightning saves its state in checkpoints, and loads it."""
-
-    def load_state_dict(self, state):
-        if state['batches'] < len(self):
-            super().load_state_dict(state)
-        else:    # that epoch is complete, and Lightning requests the next one
-            self.sampler.set_epoch(self.sampler.epoch + 1)
-
-
 class Images(lightning.LightningDataModule):
     """Each rank has its share of one order, which depends on the seed and the epoch alone."""
 
@@ -68,7 +58,8 @@ class Images(lightning.LightningDataModule):
         sampler = DistributedSampler(self.images, self.trainer.world_size,
                                      self.trainer.global_rank, seed=42)
         sampler.set_epoch(self.trainer.current_epoch)    # Lightning calls it for later epochs
-        return Loader(self.images, batch_size=200, sampler=sampler, num_workers=2, drop_last=True)
+        return DataLoader(self.images, batch_size=200, sampler=sampler, num_workers=2,
+                          drop_last=True)
 
 
 class Classifier(lightning.LightningModule):

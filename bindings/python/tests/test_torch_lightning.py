@@ -71,7 +71,7 @@ def test_sees_the_batches_of_the_loader_of_torch(dataset, workers):
 
 
 @pytest.mark.parametrize('workers', [0, 2])
-@pytest.mark.parametrize('step', [1, STEPS - 1, STEPS + 4])
+@pytest.mark.parametrize('step', [1, STEPS - 1, STEPS, STEPS + 4])
 def test_a_training_continues_from_a_checkpoint(tmp_path, dataset, workers, step):
     whole = fit(Recorder(), make(dataset, 0))
     model = Recorder(fails_at=step)

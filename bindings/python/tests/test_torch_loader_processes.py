@@ -322,7 +322,7 @@ def test_continues_with_another_number_of_workers(kind, before, after):
     expected = list(case.make(lt, Pairs()))
     for batches in 1, 4:
         first = case.make(lt, Pairs(), before)
-        got = list(itertools.islice(first, min(batches, len(expected))))
+        got = list(itertools.islice(first, min(batches, len(expected) - 1)))
         second = case.make(lt, Pairs(), after)
         second.load_state_dict(through_json(first.state_dict()))
         assert same([*got, *second], expected)

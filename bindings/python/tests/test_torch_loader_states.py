@@ -47,8 +47,8 @@ def check_resumed(make, resume, epoch, batches, ends):
     got = [list(first) for _ in range(epoch)]
     iterator = iter(first)
     head = list(itertools.islice(iterator, min(batches, len(expected[epoch]))))
-    if ends and len(head) == len(expected[epoch]):
-        assert next(iterator, None) is None
+    if head and len(head) == len(expected[epoch]):    # the resumed run begins the next epoch
+        assert not ends or next(iterator, None) is None
         got, head, epoch = [*got, head], [], epoch + 1
     del iterator
     state, default = through_json(first.state_dict()), torch.get_rng_state()

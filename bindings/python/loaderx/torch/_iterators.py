@@ -20,7 +20,7 @@ from ._remote import same
 from ._states import pack, unpack
 from ._streams import check_streams, is_stateful, own_state
 
-__all__ = ['KIND', 'Iterator', 'Progress', 'check_state', 'make_state', 'pinning']
+__all__ = ['KIND', 'Iterator', 'Progress', 'Rest', 'check_state', 'make_state', 'pinning']
 
 KIND = 'torch.DataLoader'
 
@@ -292,6 +292,32 @@ class Iterator:
 
     def _next_data(self) -> Any:
         raise NotImplementedError
+
+
+class Rest:
+    """An iterator over the rest of a pass; if no batch is left, over the next pass.
+
+    Whether a state was saved at the last batch shows only when another batch is requested.
+    """
+
+    def __init__(self, loader: Any, iterator: Iterator) -> None:
+        self._loader, self._iterator, self._progress = loader, iterator, iterator._progress
+
+    def __iter__(self) -> Rest:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._iterator)
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._iterator)
+        except StopIteration:
+            # If another iterator of the loader has begun, the next pass belongs to that one.
+            if self._progress.batches_here or self._loader._progress is not self._progress:
+                raise
+        self._iterator = iter(self._loader)
+        return next(self._iterator)
 
 
 def _options_of(sampler: Any) -> Any:

@@ -24,7 +24,7 @@ from ._iterations import Stateful
 from ._streams import Streamed, copy_for_worker
 from ._threads import Threaded
 from ._wrappers import wrap
-from ._iterators import Progress, check_state, make_state
+from ._iterators import Progress, Rest, check_state, make_state
 
 __all__ = ['DataLoader']
 
@@ -267,7 +267,7 @@ class DataLoader(data.DataLoader[T]):
             self.check_worker_number_rationality()    # torch warns here, too
         made = kind(self)
         self._iterator = made if made._progress.stays else None
-        return made
+        return Rest(self, made) if made._progress.batches else made
 
     def _choose_iterator(self) -> Any:
         if self.num_workers and self._uses_processes():
@@ -331,10 +331,11 @@ class DataLoader(data.DataLoader[T]):
                         changed: Literal['raise', 'allow'] = 'raise') -> None:
         """Make the next ``iter()`` return the rest of a pass; later passes are complete.
 
-        The sampler and the generator return to their saved positions. A loader without a
-        `generator` uses torch's default generator, which the caller must restore. The number of
-        workers may differ, except for iterable datasets and for datasets with their own state; so
-        may the batch size, if the sampler can save its state.
+        If no batch of the pass is left, it returns the next pass. The sampler and the generator
+        return to their saved positions. A loader without a `generator` uses torch's default
+        generator, which the caller must restore. The number of workers may differ, except for
+        iterable datasets and for datasets with their own state; so may the batch size, if the
+        sampler can save its state.
 
         Parameters
         ----------
