@@ -162,6 +162,167 @@ def test_continues_as_the_loader_of_torchdata(kind, workers, batches):
     assert ours[0] == next(filter(None, theirs))
 
 
+# ---- every position
+
+
+class Share(data.IterableDataset):
+    """The share of a worker; a state that is loaded takes effect at once."""
+
+    at = 0
+
+    def __init__(self, length):
+        self.length = length
+
+    def share(self):
+        info = get_worker_info()
+        return range(self.length)[info.id::info.num_workers] if info else range(self.length)
+
+    def __next__(self):
+        if self.at == len(self.share()):
+            raise StopIteration
+        self.at += 1
+        return self.share()[self.at - 1]
+
+    def state_dict(self):
+        return {'at': self.at}
+
+    def load_state_dict(self, state):
+        self.at = state['at']
+
+
+class Restarting(Share):
+    """At the end of a pass, the state is the beginning of the next one."""
+
+    def __iter__(self):
+        while self.at < len(self.share()):
+            yield next(self)
+        self.at = 0
+
+
+class Rewound(Share):
+    """Its own iterator, which begins anew with iter()."""
+
+    def __iter__(self):
+        self.at = 0
+        return self
+
+
+class Pending(Share):
+    """As torchdata documents it: a state takes effect with the first item, and stays at the end."""
+
+    loaded = 0
+
+    def __iter__(self):
+        self.at, self.loaded = self.loaded, 0
+        while self.at < len(self.share()):
+            yield next(self)
+
+    def load_state_dict(self, state):
+        self.loaded = state['at']
+
+
+class Ready(Pending):
+    """Its own iterator; a state takes effect with iter()."""
+
+    def __iter__(self):
+        self.at, self.loaded = self.loaded, 0
+        return self
+
+
+class Apart(data.IterableDataset):
+    """Only the iterator has a state."""
+
+    def __init__(self, length):
+        self.length = length
+
+    def __iter__(self):
+        return iter(Rewound(self.length))
+
+
+IDIOMS = [Restarting, Rewound, Pending, Ready, Apart]
+
+
+def batches_of(length, size, workers):
+    """Return the batches of a pass: the workers take turns, each with its share."""
+    shares = [range(length)[one::max(workers, 1)] for one in range(max(workers, 1))]
+    parts = [[list(share[at:at + (size or 1)]) for at in range(0, len(share), size or 1)]
+             for share in shares]
+    turns = [one for one in itertools.chain(*itertools.zip_longest(*parts)) if one]
+    return turns if size else [one for one, in turns]
+
+
+def positions(loader, passes, keep=through_json):
+    """Return the number of batches and the state at each position in some passes."""
+    states = []
+    for _ in range(passes):
+        iterator = itertools.islice(loader, 99)
+        states.append((0, keep(loader.state_dict())))
+        for number, _ in enumerate(iterator, 1):
+            states.append((number, keep(loader.state_dict())))
+        states.append((0, keep(loader.state_dict())))
+    return states
+
+
+def check_every_position(make, passes, expected):
+    for number, state in positions(make(), passes):
+        second = make()
+        second.load_state_dict(state)
+        iterator = iter(second)
+        assert number == 0 or second.state_dict() == state    # reading ahead does not show
+        loops = [*run(iterator, 1), *run(second, 1)]
+        assert loops == rest_of([expected] * 3, number)[:2], (number, state)
+
+
+@pytest.mark.parametrize('kind', IDIOMS)
+def test_each_pass_is_whole_from_every_position(kind):
+    for length, size in (1, 1), (5, None), (5, 2), (6, 1), (6, 3), (7, 9):
+        check_every_position(lambda: lt.DataLoader(kind(length), size), 2,
+                             batches_of(length, size, 0))
+
+
+@pytest.mark.parametrize('kind', IDIOMS)
+@pytest.mark.parametrize('stays', [False, True])
+@pytest.mark.parametrize('workers, length, size', [(3, 6, 3), (2, 3, 1), (2, 3, None), (2, 1, 1)])
+def test_each_pass_of_processes_is_whole_from_every_position(kind, stays, workers, length, size):
+    check_every_position(
+        lambda: lt.DataLoader(kind(length), size, num_workers=workers, persistent_workers=stays,
+                              multiprocessing_context='fork'),    # which starts them in little time
+        1 + stays, batches_of(length, size, workers))
+
+
+# torchdata loses records of the other idioms.
+@pytest.mark.parametrize('kind', [Rewound, Pending, Apart])
+@pytest.mark.parametrize('workers', [0, 3])
+def test_each_pass_is_that_of_torchdata(kind, workers):
+    stateful = pytest.importorskip('torchdata.stateful_dataloader').StatefulDataLoader
+
+    def make(kind_of_loader):
+        return kind_of_loader(kind(6), 3, num_workers=workers, persistent_workers=workers > 0)
+
+    ours, theirs = (positions(make(one), 1, copy.deepcopy) for one in (lt.DataLoader, stateful))
+    for (number, state), (_, their_state) in zip(ours, theirs):
+        first, second = make(lt.DataLoader), make(stateful)
+        first.load_state_dict(state)
+        second.load_state_dict(their_state)
+        # Where no batch is left, torchdata begins with an empty loop.
+        assert run(first, 2) == list(filter(None, run(second, 3)))[:2], number
+
+
+@pytest.mark.parametrize('workers', WORKERS[::2], ids=str)
+def test_a_loop_that_was_not_begun_loses_nothing(workers):
+    def make():
+        return lt.DataLoader(Pending(6), 4, **workers)
+
+    expected, = run(make(), 1)
+    for number, state in positions(make(), 1):
+        if number in (0, len(expected)):    # between two passes
+            loader = make()
+            loader.load_state_dict(state)
+            left = iter(loader)
+            assert run(loader, 2) == [expected] * 2
+            assert number == 0 or list(left) == []
+
+
 # ---- with persistent workers
 
 

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import copy
-import itertools
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from ..errors import CorruptError
 
@@ -44,36 +43,75 @@ class Streamed:
 
     def __init__(self, dataset: Any, batched: bool, collate: Callable[[Any], Any], drop_last: bool,
                  resumed: Optional[Mapping[str, Any]] = None) -> None:
-        resumed = resumed or {}
-        if 'dataset' in resumed:
-            dataset.load_state_dict(copy.deepcopy(resumed['dataset']))
-        # The position at the beginning; the dataset's state is copied before iter() can change it.
-        self.begin = dict(resumed) or _between(dataset)
-        self._dataset, self._items = dataset, iter(dataset)
+        self._dataset, self._resumed = dataset, resumed or {}
         self._batched, self._collate, self._drop_last = batched, collate, drop_last
-        self._taken = resumed.get('taken', 0)
-        self._ended = resumed.get('ended', False)
+        self._taken = self._resumed.get('taken', 0)
+        self._ended = self._resumed.get('ended', False)
+        self._begun = False            # whether a batch was requested
+        self._ahead: List[Any] = []    # the first item, if it was read before
+        self._load()
+        # The position at the beginning; the dataset's state is copied before iter() can change it.
+        self.begin = dict(self._resumed) or _between(dataset)
+        self._items = iter(dataset)
+        self._restore()
+
+    def _load(self) -> None:
+        if 'dataset' in self._resumed:
+            self._dataset.load_state_dict(copy.deepcopy(self._resumed['dataset']))
+
+    def _restore(self) -> None:
+        """Move the items to the loaded position."""
+        resumed = self._resumed
         if 'iterator' in resumed:
             self._items.load_state_dict(copy.deepcopy(resumed['iterator']))
-        elif 'dataset' not in resumed and not self._ended:
-            for _ in itertools.islice(self._items, self._taken):
-                pass
+        elif 'dataset' not in resumed:
+            for _ in range(0 if self._ended else self._taken):
+                self._take(1)
+        elif self._items is self._dataset and own_state(self._dataset) != resumed['dataset']:
+            self._load()    # iter() has begun anew
+        if 'dataset' in resumed and (self._ended or not self._taken):
+            self._enter()
+
+    def _enter(self) -> None:
+        """Read an item, if the loaded state was saved between two passes.
+
+        The state that a dataset has then is the end of a pass or the beginning of the next one, and
+        a generator applies it only with its first item: in a later pass, if not now.
+        """
+        self._ahead = self._take(1)
+        if self._ended and self._ahead:    # of the next pass: return to its beginning
+            self._items, self._ahead = iter(()), []    # closes a generator
+            self._load()
+        elif not self._ended and not self._ahead:
+            self._items = iter(self._dataset)
+
+    def _take(self, count: int) -> List[Any]:
+        """Return up to `count` items, without iter(), which may make a dataset begin anew."""
+        items, self._ahead = self._ahead, []
+        while len(items) < count:
+            try:
+                items.append(next(self._items))
+            except StopIteration:
+                break
+        return items
 
     def fetch(self, index: Any, _: Any = None) -> Any:
         """Return a batch of as many items as `index` has entries, or the next item."""
-        self._taken += len(index) if self._batched else 1
+        count = len(index) if self._batched else 1
+        self._begun = True
+        self._taken += count
         if self._ended:
             raise StopIteration
-        if not self._batched:
-            return self._collate(next(self._items))
-        batch = list(itertools.islice(self._items, len(index)))
-        self._ended = len(batch) < len(index)
-        if not batch or (self._drop_last and self._ended):
+        items = self._take(count)
+        self._ended = len(items) < count
+        if not items or (self._drop_last and self._ended):
             raise StopIteration
-        return self._collate(batch)
+        return self._collate(items if self._batched else items[0])
 
     def state(self) -> Dict[str, Any]:
         """Return the position."""
+        if not self._begun:
+            return copy.deepcopy(self.begin)
         state = _between(self._dataset)
         state.update(taken=self._taken, ended=self._ended)
         if self._items is not self._dataset and is_stateful(self._items):
