@@ -16,6 +16,7 @@
 #include "importer/class-names.h"
 #include "importer/columns.h"
 #include "importer/cursor.h"
+#include "importer/derived-fields.h"
 #include "importer/import-state.h"
 #include "importer/split-records.h"
 #include "zrecord/format/card.h"
@@ -23,8 +24,6 @@
 #include "zrecord/write/writer-options.h"
 #include "zrecord/write/writer.h"
 
-/* Records whose values decide the types of the fields, at most. */
-#define SAMPLE_RECORDS 1000
 /* Version 1.0.0-rc1 stored the state of an import in a file next to the dataset. */
 #define FORMER                                                                                     \
     "if an import of loaderx 1.0.0-rc1 left this file, it is not complete and cannot continue: "   \
@@ -35,7 +34,7 @@ typedef struct run {
     const char *path;
     const lx_writer_options *options;
     lx_writer *writer;
-    lx__import_state state;  /**< As the card has it, except that @c next goes on. */
+    lx__import_state state;  /**< What the card has; @c next is ahead of it between commits. */
     lx__class_labels labels; /**< If the format has classes. */
     lx__import_fields fields;
     lx__import_columns columns;
@@ -44,7 +43,6 @@ typedef struct run {
     uint64_t uncommitted; /**< Bytes since the last commit. */
     uint64_t skip;        /**< Records of the input that the interrupted import had committed. */
     bool broken;          /**< A call of the writer failed. */
-    bool sampled_all;     /**< No record follows those that decided the types. */
     bool saw_all;         /**< No record precedes those that this call reads. */
 } run;
 
@@ -159,158 +157,6 @@ static lx_status mark(run *self, bool complete, lx_error *error)
     return status;
 }
 
-/* ---- the fields */
-
-/** Observes a record, unless it is bad. */
-static lx_status sample_record(run *self, uint64_t *count, lx_error *error)
-{
-    lx_error why = LX_ERROR_INIT;
-    const lx__import_record *record = &self->cursor.record;
-    if (lx__import_fields_check(&self->importer->fields, record, &why) != LX_OK)
-        return lx__cursor_refuse(&self->cursor, &why, error);
-    ++*count;
-    return lx__import_fields_observe(&self->fields, record, error);
-}
-
-static lx_status fail_sample(const lx__cursor *cursor, lx_error *error)
-{
-    const lx_error *first = &cursor->first_bad;
-    lx_status status = lx_fail(error, first->status,
-                               "the inputs have no good record, and %" PRIu64
-                               " bad ones; the first of these: %s",
-                               cursor->bad, first->message);
-    lx_error_locate(error, first->path, first->field, first->record, first->offset);
-    return status;
-}
-
-/** Observes the first records of the first input that has any. */
-static lx_status sample(run *self, lx_error *error)
-{
-    lx_status status = LX_OK;
-    uint64_t count = 0;
-    for (size_t i = 0; status == LX_OK && count == 0 && i < self->importer->input_count; i++) {
-        status = lx__cursor_open(&self->cursor, i, LX__CURSOR_SAMPLE, error);
-        while (status == LX_OK && count < SAMPLE_RECORDS &&
-               (count == 0 || lx__cursor_place(&self->cursor) < LX__CURSOR_SAMPLE_BYTES)) {
-            status = lx__cursor_next(&self->cursor, error);
-            if (status == LX_OK)
-                status = sample_record(self, &count, error);
-        }
-        self->sampled_all = status == LX_END && count != 0 && i + 1 == self->importer->input_count;
-        if (status == LX_END)
-            status = LX_OK;
-        lx_error_locate(error, self->cursor.path, NULL, self->cursor.number - 1,
-                        self->cursor.record.offset);
-        lx__cursor_close(&self->cursor);
-    }
-    return status == LX_OK && count == 0 && self->cursor.bad != 0
-               ? fail_sample(&self->cursor, error)
-               : status;
-}
-
-/** The position of a field whose type was set; the number of fields if it is not there. */
-static size_t find_given(const run *self, const lx__import_field *given)
-{
-    const lx__import_field *found = lx__import_fields_find(&self->fields, 0, given->source,
-                                                           given->source_size);
-    return found != NULL ? (size_t)(found - self->fields.list) : self->fields.count;
-}
-
-/** A name that no record has may be misspelt. In a dataset that exists, the field may be meant to
- * have no values. */
-static lx_status fail_absent(const lx__import_field *given, const char *result, lx_error *error)
-{
-    lx_status status = lx_fail(error, LX_ERR_ARGUMENT,
-                               "the type of this field is set, but no record has it: check the "
-                               "name, or append to a dataset that has the field%s",
-                               result);
-    lx_error_locate(error, NULL, given->source, LX_NONE, LX_NONE);
-    return status;
-}
-
-/** Gives the caller's types precedence over the derived ones. */
-static lx_status apply_types(run *self, lx_error *error)
-{
-    char type[768];
-    lx_status status = LX_OK;
-    const lx__import_fields *given = &self->importer->fields;
-    for (size_t i = 0; status == LX_OK && i < given->count; i++) {
-        const lx__import_field *from = &given->list[i];
-        if (self->sampled_all && !self->importer->append && from->type != LX__IMPORT_IGNORED &&
-            find_given(self, from) == self->fields.count)
-            return fail_absent(from, "", error);
-        status = lx__import_fields_set(&self->fields, from->source,
-                                       lx__import_type_print(from, type, sizeof type), error);
-    }
-    return status;
-}
-
-/** Notes which fields have types that the caller set. */
-static void note_given(run *self)
-{
-    for (size_t i = 0; i < self->importer->fields.count; i++) {
-        size_t at = find_given(self, &self->importer->fields.list[i]);
-        if (at != self->fields.count)
-            self->fields.list[at].given = true;
-    }
-}
-
-static lx_status derive_fields(run *self, lx_error *error)
-{
-    lx_status status = sample(self, error);
-    lx__import_fields_derive(&self->fields);
-    if (status == LX_OK)
-        status = apply_types(self, error);
-    lx__import_fields_drop_shapes(&self->fields);
-    return status;
-}
-
-/** How the field is to be stored; NULL: raw. */
-static const lx__import_storage *find_storage(const lx_importer *importer, const lx_field *field)
-{
-    const lx__import_storage *found = NULL;
-    for (size_t i = 0; i < importer->storage_count; i++) {
-        const lx__import_storage *storage = &importer->storages[i];
-        if (storage->name != NULL && strcmp(storage->name, field->name) == 0)
-            return storage;
-        if (storage->name == NULL && field->size == LX_NONE)
-            found = storage;
-    }
-    return found;
-}
-
-static lx_status check_storages(const lx_importer *importer, const lx_schema *schema,
-                                lx_error *error)
-{
-    size_t position;
-    for (size_t i = 0; i < importer->storage_count; i++) {
-        const char *name = importer->storages[i].name;
-        if (name != NULL && lx_schema_find_field(schema, name, &position, NULL) != LX_OK)
-            return lx_fail(error, LX_ERR_ARGUMENT,
-                           "a compression is set for the field '%.64s', which does not exist",
-                           name);
-    }
-    return LX_OK;
-}
-
-/** Copies the fields of @p from to @p to, with their compressions. */
-static lx_status compress_fields(const run *self, const lx_schema *from, lx_schema *to,
-                                 lx_error *error)
-{
-    lx_status status = check_storages(self->importer, from, error);
-    for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(from); i++) {
-        const lx_field *field = lx_schema_get_field(from, i);
-        const lx__import_storage *storage = find_storage(self->importer, field);
-        status = lx_schema_add_field(to, field->name, field->dtype, field->shape, field->ndim,
-                                     storage != NULL ? storage->compression : LX_COMPRESSION_RAW,
-                                     error);
-        if (status == LX_OK && storage != NULL && storage->compression != LX_COMPRESSION_RAW)
-            status = lx_schema_set_compression(to, field->name, storage->level, storage->dictionary,
-                                               error);
-    }
-    return status;
-}
-
 /* ---- opening the dataset */
 
 /** Numbers the classes of all inputs, after those of the first @p length records of the dataset. */
@@ -378,11 +224,11 @@ static lx_status begin_new(run *self, lx_error *error)
     if (status == LX_OK)
         status = number_classes(self, 0, error);
     if (status == LX_OK)
-        status = derive_fields(self, error);
+        status = lx__derived_fields_init(&self->fields, &self->cursor, error);
     if (status == LX_OK)
         status = lx__import_fields_fill(&self->fields, raw, error);
     if (status == LX_OK)
-        status = compress_fields(self, raw, schema, error);
+        status = lx__importer_compress_fields(self->importer, raw, schema, error);
     if (status == LX_OK)
         status = create(self, schema, error);
     lx_schema_free(raw);
@@ -392,10 +238,7 @@ static lx_status begin_new(run *self, lx_error *error)
 
 static lx_status fail_begun(const run *self, lx_error *error)
 {
-    lx_status status = lx_fail(error, LX_ERR_STATE,
-                               "an import into the dataset is not complete: resume it or, to keep "
-                               "the dataset as it is, remove the entry " LX_CARD_IMPORT
-                               " of its card");
+    lx_status status = lx__meta_fail_incomplete(error);
     lx_error_locate(error, self->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -435,7 +278,7 @@ static lx_status begin_append(run *self, lx_error *error)
     if (status == LX_OK)
         status = number_classes(self, lx_writer_get_length(self->writer), error);
     if (status == LX_OK)
-        status = derive_fields(self, error);
+        status = lx__derived_fields_init(&self->fields, &self->cursor, error);
     if (status == LX_OK)
         status = lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error);
     if (status == LX_OK)
@@ -475,7 +318,7 @@ static lx_status begin_again(run *self, lx_error *error)
     if (status == LX_OK)
         status = number_again(self, error);
     if (status == LX_OK)
-        status = derive_fields(self, error);
+        status = lx__derived_fields_init(&self->fields, &self->cursor, error);
     return status == LX_OK
                ? lx__import_fields_match(&self->fields, lx_writer_get_schema(self->writer), error)
                : status;
@@ -604,7 +447,7 @@ static lx_status import_all(run *self, lx_error *error)
     self->skip = done.length - done.before;
     self->importer->result.resumed = done.length - self->state.first;
     self->importer->result.bad = done.bad; /* those of the next input are found again */
-    note_given(self);
+    lx__derived_fields_note_given(&self->fields, &self->importer->fields);
     lx_status status = lx__import_columns_init(&self->columns, &self->fields, error);
     if (status == LX_OK)
         status = lx_writer_begin_transaction(self->writer, error);
@@ -645,10 +488,11 @@ static lx_status check_names(const run *self, lx_error *error)
     bool check = self->saw_all && !self->importer->append && self->columns.number != 0;
     for (size_t i = 0; check && i < given->count; i++)
         if (given->list[i].type != LX__IMPORT_IGNORED &&
-            !lx__import_columns_saw(&self->columns, find_given(self, &given->list[i])))
-            return fail_absent(&given->list[i],
-                               ". The import is complete, and the field has only missing values",
-                               error);
+            !lx__import_columns_saw(&self->columns,
+                                    lx__derived_fields_find(&self->fields, &given->list[i])))
+            return lx__derived_fields_fail_absent(
+                &given->list[i], ". The import is complete, and the field has only missing values",
+                error);
     return LX_OK;
 }
 

@@ -119,6 +119,51 @@ lx_status lx_importer_set_compression(lx_importer *importer, const char *name,
     return LX_OK;
 }
 
+/** How the field is to be stored; NULL: raw. */
+static const lx__import_storage *find_storage(const lx_importer *importer, const lx_field *field)
+{
+    const lx__import_storage *found = NULL;
+    for (size_t i = 0; i < importer->storage_count; i++) {
+        const lx__import_storage *storage = &importer->storages[i];
+        if (storage->name != NULL && strcmp(storage->name, field->name) == 0)
+            return storage;
+        if (storage->name == NULL && field->size == LX_NONE)
+            found = storage;
+    }
+    return found;
+}
+
+static lx_status check_storages(const lx_importer *importer, const lx_schema *schema,
+                                lx_error *error)
+{
+    size_t position;
+    for (size_t i = 0; i < importer->storage_count; i++) {
+        const char *name = importer->storages[i].name;
+        if (name != NULL && lx_schema_find_field(schema, name, &position, NULL) != LX_OK)
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "a compression is set for the field '%.64s', which does not exist",
+                           name);
+    }
+    return LX_OK;
+}
+
+lx_status lx__importer_compress_fields(const lx_importer *importer, const lx_schema *from,
+                                       lx_schema *to, lx_error *error)
+{
+    lx_status status = check_storages(importer, from, error);
+    for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(from); i++) {
+        const lx_field *field = lx_schema_get_field(from, i);
+        const lx__import_storage *storage = find_storage(importer, field);
+        status = lx_schema_add_field(to, field->name, field->dtype, field->shape, field->ndim,
+                                     storage != NULL ? storage->compression : LX_COMPRESSION_RAW,
+                                     error);
+        if (status == LX_OK && storage != NULL && storage->compression != LX_COMPRESSION_RAW)
+            status = lx_schema_set_compression(to, field->name, storage->level, storage->dictionary,
+                                               error);
+    }
+    return status;
+}
+
 lx_status lx_importer_set_bad_policy(lx_importer *importer, lx_bad_policy policy, lx_error *error)
 {
     if (importer == NULL)

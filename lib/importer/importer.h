@@ -41,4 +41,8 @@ struct lx_importer {
 /** Counts a bad record, and lists it if the list is not full. */
 lx_status lx__importer_note_bad(lx_importer *importer, const lx_error *why, lx_error *error);
 
+/** Copies the fields of @p from to @p to, with their compressions. */
+lx_status lx__importer_compress_fields(const lx_importer *importer, const lx_schema *from,
+                                       lx_schema *to, lx_error *error);
+
 #endif

@@ -12,6 +12,7 @@ from typing import (Any, Callable, Dict, List, Literal, Mapping, Optional, Seque
 from . import _core
 from ._check import boolean
 from ._elsewhere import Credentials, Size
+from ._import_state import MARK
 from ._logging import log
 from ._paths import is_url, shown
 from ._replacement import replacing
@@ -240,7 +241,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         _reject(writing, "'a' and 'r+'")
         options = {name: value for name, value in reading.items() if value is not None}
         dataset = Dataset(path, executor=executor, **options)
-        if 'loaderx.import' in dataset.card:
+        if MARK in dataset.card:
             log(f'{dataset.path}: an import into the dataset is not complete, so records may be '
                 'missing', True)
         return dataset

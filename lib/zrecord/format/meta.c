@@ -342,13 +342,18 @@ const json_t *lx__meta_get_card(const lx__meta *meta)
     return json_object_get(meta->document, "card");
 }
 
+lx_status lx__meta_fail_incomplete(lx_error *error)
+{
+    return lx_fail(error, LX_ERR_STATE,
+                   "an import into the dataset is not complete: resume it or, to keep the dataset "
+                   "as it is, remove the entry " LX_CARD_IMPORT " of its card");
+}
+
 lx_status lx__meta_check_imported(const lx__meta *meta, lx_error *error)
 {
     return json_object_get(lx__meta_get_card(meta), LX_CARD_IMPORT) == NULL
                ? LX_OK
-               : lx_fail(error, LX_ERR_STATE,
-                         "an import into the dataset is not complete: resume it or, to keep the "
-                         "dataset as it is, remove the entry " LX_CARD_IMPORT " of its card");
+               : lx__meta_fail_incomplete(error);
 }
 
 lx_status lx__meta_set_card(lx__meta *meta, const json_t *card, lx_error *error)

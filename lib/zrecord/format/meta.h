@@ -163,6 +163,9 @@ lx_status lx__meta_set_changes(lx__meta *meta, lx_error *error);
 /** Returns the card, which is an object of strings; NULL if there is none. */
 LX_API const json_t *lx__meta_get_card(const lx__meta *meta);
 
+/** Reports that an import into the dataset is not complete, and what to do. */
+LX_API lx_status lx__meta_fail_incomplete(lx_error *error);
+
 /** Fails with #LX_ERR_STATE if an import into the dataset is not complete. */
 LX_API lx_status lx__meta_check_imported(const lx__meta *meta, lx_error *error);
 
