@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork-guard.h"
 
 /* The only loop that retries a system call. Because of the limit, a broken file system that always
  * returns EINTR causes an error rather than a hang. */
@@ -31,62 +31,13 @@
 /* Bytes per call: a round number below 0x7ffff000, the most that the kernel transfers at once. */
 #define TRANSFER ((size_t)1 << 30)
 
-/* ---- fork() and open() exclude each other */
-
-/* fork() copies the descriptors first and the memory later. If another thread opens a file in
- * between, the child knows the number of a descriptor that it does not have, and that number may
- * soon refer to a different file. So fork() waits for files that are being opened, and no file is
- * opened while it waits and runs. */
-static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER; /* Guards the counts below. */
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static size_t opening; /* Number of files that are being opened. */
-static size_t waiting; /* Number of threads that wait in fork(). */
-static pthread_once_t fork_handlers = PTHREAD_ONCE_INIT;
-
-static void before_fork(void)
-{
-    pthread_mutex_lock(&forking);
-    waiting++;
-    while (opening != 0)
-        pthread_cond_wait(&changed, &forking);
-    waiting--;
-}
-
-static void after_fork_in_parent(void)
-{
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&forking);
-}
-
-/** Forgets the other threads that waited. */
-static void after_fork_in_child(void)
-{
-    waiting = 0;
-    changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    pthread_mutex_unlock(&forking);
-}
-
-static void register_fork_handlers(void)
-{
-    /* This fails only if memory runs out; the race that the mutex prevents can then occur. */
-    (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-}
-
 static int open_between_forks(int directory, const char *name, int flags)
 {
     int fd;
-    pthread_once(&fork_handlers, register_fork_handlers);
-    pthread_mutex_lock(&forking);
-    while (waiting != 0)
-        pthread_cond_wait(&changed, &forking);
-    opening++;
-    pthread_mutex_unlock(&forking);
+    lx__fork_guard_enter();
     RETRY(fd, openat(directory, name, flags, 0666));
     int errnum = errno;
-    pthread_mutex_lock(&forking);
-    if (--opening == 0)
-        pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&forking);
+    lx__fork_guard_leave();
     errno = errnum;
     return fd;
 }
