@@ -123,7 +123,7 @@ static const lx__source_class class = {.kind = "zrecord",
                                        .pin = pin,
                                        .dispose = dispose};
 
-/** Whoever trains on a part of the data should know it. */
+/** Warns if an import into the dataset is not complete: training would use a part of the data. */
 static void warn_of_import(lx_dataset *dataset)
 {
     lx_card *card = NULL;
