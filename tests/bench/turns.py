@@ -83,10 +83,13 @@ def read_processor():
 
 
 def run(*command):
-    """What the command prints, or '' if it fails."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                          check=False, cwd=os.path.dirname(os.path.abspath(__file__)))
-    return done.stdout.strip()
+    """What the command prints, or '' if it fails or is not installed."""
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              check=False, cwd=os.path.dirname(os.path.abspath(__file__))
+                              ).stdout.strip()
+    except FileNotFoundError:
+        return ''
 
 
 def new_report(rounds, folder='.', **versions):

@@ -308,8 +308,9 @@ def test_takes_a_profile(seaweedfs, tmp_path, kind):
 def nginx(tmp_path):
     program, port = find('NGINX', 'nginx'), free_ports(1)[0]
     (tmp_path / 'f').write_bytes(CONTENT)
+    user = 'user root root; ' if os.geteuid() == 0 else ''    # no other may exist in a namespace
     (tmp_path / 'conf').write_text(
-        f'daemon off; master_process off; pid {tmp_path}/pid; error_log stderr; events {{}}\n'
+        f'{user}daemon off; master_process off; pid {tmp_path}/pid; error_log stderr; events {{}}\n'
         f'http {{ access_log off; client_body_temp_path {tmp_path}; proxy_temp_path {tmp_path};\n'
         f'fastcgi_temp_path {tmp_path}; uwsgi_temp_path {tmp_path}; scgi_temp_path {tmp_path};\n'
         f'server {{ listen 127.0.0.1:{port}; root {tmp_path}; }} }}\n')

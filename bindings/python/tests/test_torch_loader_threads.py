@@ -5,6 +5,7 @@ import gc
 import threading
 import time
 import warnings
+from functools import partial
 
 import pytest
 
@@ -67,8 +68,8 @@ def raised(loader):
 
 
 @pytest.mark.parametrize('make', [
-    lambda: ValueError('five'), lambda: KeyError('five'), lambda: OSError(5, 'five'),
-    lambda: UnicodeDecodeError('ascii', b'', 0, 1, 'five'), lambda: lx.LoaderxError('five'),
+    partial(ValueError, 'five'), partial(KeyError, 'five'), partial(OSError, 5, 'five'),
+    partial(UnicodeDecodeError, 'ascii', b'', 0, 1, 'five'), partial(lx.LoaderxError, 'five'),
 ], ids=['value', 'key', 'os', 'decode', 'ours'])
 def test_errors_match_those_of_torch_workers(make):
     ours, theirs = (raised(make_loader(Failing(make), 2, num_workers=2))
