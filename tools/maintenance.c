@@ -7,6 +7,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
     (void)value, (void)error;
     self->quiet = self->quiet || option->id == 'q';
     self->json = self->json || option->id == OPTION_JSON;
+    self->wait = self->wait || option->id == 'w';
     return LX_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The command line of subcommands for maintenance: DIR, --quiet, --json.
+ * @brief The command line of subcommands for maintenance: DIR, --quiet, --json, --wait.
  */
 #ifndef LX_TOOLS_MAINTENANCE_H
 #define LX_TOOLS_MAINTENANCE_H
@@ -11,7 +11,7 @@
 /** The arguments. */
 typedef struct maintenance_request {
     const char *path;
-    bool quiet, json;
+    bool quiet, json, wait;
 } maintenance_request;
 
 /** Like command_parse(); also fails if DIR is missing. */

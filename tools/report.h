@@ -19,6 +19,10 @@
 /** Formats a size: "784 bytes", "44.9 MiB". Returns @p text. */
 char *report_size(uint64_t bytes, char *text);
 
+/** What leftover bytes are; follows their size. */
+#define REPORT_LEFTOVERS                                                                           \
+    "in files are not committed, or in old files; the next writer frees what no reader uses"
+
 /** Formats a shape as NumPy does: "()", "(5,)", "(28, 28)"; truncated to @p size. Returns @p
  * text. */
 char *report_shape(const lx_field *field, char *text, size_t size);

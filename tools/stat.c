@@ -126,7 +126,7 @@ static lx_status print_json(const statement *s, lx_error *error)
     return report_print(
         json_pack(
             "{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-            "s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:s?, s:o, s:s?}",
+            "s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s?, s:o, s:s?}",
             "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
             report_number(s->identity.generation), "sequence", report_number(s->identity.sequence),
             "sealed", s->identity.sealed, "length", report_number(t->length), "fields", fields,
@@ -138,9 +138,9 @@ static lx_status print_json(const statement *s, lx_error *error)
             "live_bytes", report_number(t->live_bytes), "dead_bytes", report_number(t->dead_bytes),
             "live_ratio", t->live_ratio, "utilisation", t->utilisation, "table_bytes",
             report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes), "log_entries",
-            report_number(t->log_entries), "parts", report_number(t->parts), "chunks",
-            chunks_json(s), "access", access_name(s), "network", s->network, "card",
-            report_card_json(s->card), "import",
+            report_number(t->log_entries), "leftover_bytes", report_number(t->leftover_bytes),
+            "parts", report_number(t->parts), "chunks", chunks_json(s), "access", access_name(s),
+            "network", s->network, "card", report_card_json(s->card), "import",
             dataset_is_incomplete(s->dataset) ? "incomplete" : NULL),
         error);
 }
@@ -260,6 +260,8 @@ static void print_totals(const statement *s)
     putchar('\n');
     printf("log          %s, %" PRIu64 " entries not in the tables\n", report_size(t->log_bytes, a),
            t->log_entries);
+    if (t->leftover_bytes != 0)
+        printf("leftovers    %s " REPORT_LEFTOVERS "\n", report_size(t->leftover_bytes, a));
     if (elsewhere_is(s->path))
         printf("access       %s, because the dataset is remote (%s)\n", access_name(s), s->network);
     else

@@ -113,7 +113,8 @@ static void end_json(const verification *v, const lx_verify_result *result, lx_s
     if (v->sample.part != 0)
         printf("null,\n  \"seed\": %" PRIu64, v->sample.seed);
     else
-        printf("%" PRIu64 ",\n  \"not_images\": %" PRIu64, result->bytes, result->not_images);
+        printf("%" PRIu64 ",\n  \"not_images\": %" PRIu64 ",\n  \"leftover_bytes\": %" PRIu64,
+               result->bytes, result->not_images, result->leftover_bytes);
     printf(",\n  \"complete\": %s,\n  \"intact\": %s,\n  \"import\": %s\n}\n",
            ended && v->sample.part == 0 ? "true" : "false", status == LX_OK ? "true" : "false",
            v->incomplete ? "\"incomplete\"" : "null");
@@ -150,6 +151,8 @@ static void print_summary(const verification *v, const lx_verify_result *result)
         printf("%s: %" PRIu64 " records, %" PRIu64 " values, %s stored: nothing is damaged%s\n",
                v->path, result->records, result->values, report_size(result->bytes, size),
                result->not_images != 0 ? ", but the values listed are no images" : "");
+    if (result->leftover_bytes != 0)
+        printf("%s: %s " REPORT_LEFTOVERS "\n", v->path, report_size(result->leftover_bytes, size));
 }
 
 static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)

@@ -38,13 +38,14 @@ typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user, lx_e
 
 /** The result of lx_dataset_verify(). */
 typedef struct lx_verify_result {
-    uint64_t records;     /**< The number of records that were checked. */
-    uint64_t values;      /**< The number of values that were checked, which is the number of
+    uint64_t records;    /**< The number of records that were checked. */
+    uint64_t values;     /**< The number of values that were checked, which is the number of
                                records times the number of fields. */
-    uint64_t bytes;       /**< The number of stored bytes whose checksums were computed. */
-    uint64_t damages;     /**< The number of damaged items that were found. */
-    uint64_t not_images;  /**< The number of intact values of type #LX_IMAGE that are no images. */
-    uint64_t reserved[3]; /**< Reserved; zero. */
+    uint64_t bytes;      /**< The number of stored bytes whose checksums were computed. */
+    uint64_t damages;    /**< The number of damaged items that were found. */
+    uint64_t not_images; /**< The number of intact values of type #LX_IMAGE that are no images. */
+    uint64_t leftover_bytes; /**< As in #lx_storage_stats. */
+    uint64_t reserved[2];    /**< Reserved; zero. */
 } lx_verify_result;
 
 /**
@@ -359,10 +360,15 @@ typedef struct lx_storage_stats {
                                  need in their new places is not dead. 0 if the values would need
                                  more padding there than now. A handle that was opened before a
                                  field was added counts the values of that field as dead. */
-    uint64_t parts;       /**< The number of parts that the chunks of a joined dataset are in; 0 if
+    uint64_t parts; /**< The number of parts that the chunks of a joined dataset are in; 0 if
                                  it was not joined. In a joined dataset, a payload that several
                                  records share is live once for each of them. */
-    uint64_t reserved[5]; /**< Reserved; zero. */
+    uint64_t
+        leftover_bytes;   /**< The number of bytes of tables and chunks that are not committed, or
+                                  in old files: a writer that is writing them, that was interrupted or
+                                  that keeps old files for a reader. The next writer frees those that
+                                  no reader uses. 0 if the dataset is remote. */
+    uint64_t reserved[4]; /**< Reserved; zero. */
 } lx_storage_stats;
 
 /** The sizes of one field. */

@@ -562,7 +562,10 @@ typedef struct lx_rebalance_result {
     double live_ratio_before;  /**< @ref bytes / @ref bytes_before; 1 if there are no chunks. */
     double live_ratio_after;   /**< @ref bytes / @ref bytes_after; less than 1 only because of
                                     alignment. */
-    uint64_t reserved[4];      /**< Reserved; zero. */
+    uint64_t kept_files;       /**< The number of old files that readers still use, with deleted
+                                    values in them. lx_writer_remove_old_files() removes them
+                                    later. */
+    uint64_t reserved[3];      /**< Reserved; zero. */
 } lx_rebalance_result;
 
 /**
@@ -589,6 +592,23 @@ typedef struct lx_rebalance_result {
  */
 LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function progress, void *user,
                                      lx_rebalance_result *result, lx_error *error);
+
+/**
+ * Removes the old files that no reader uses any more. Every call that makes files obsolete does so,
+ * and so does every writer that is opened; with this call, a writer can wait until the bytes of
+ * deleted values are gone.
+ *
+ * @param[in]  writer  The writer.
+ * @param[out] kept    Receives the number of old files that are left, because readers that were
+ *                     opened before still use them or because they cannot be removed.
+ * @param[out] error   Receives the reason for a failure; may be NULL.
+ *
+ * @retval LX_OK            The number was stored in @p kept.
+ * @retval LX_ERR_ARGUMENT  @p writer or @p kept is NULL.
+ * @return Otherwise, a status that means that the writer can no longer be used, as
+ *         lx_writer_commit() returns it.
+ */
+LX_API lx_status lx_writer_remove_old_files(lx_writer *writer, uint64_t *kept, lx_error *error);
 
 /** @} */
 

@@ -424,6 +424,13 @@ lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error
                        : lx_fail_errno(error, errno, file->path, "cannot set the file size");
 }
 
+void lx__file_trim(const lx__file *file, uint64_t size)
+{
+    struct stat about;
+    if (fstat(file->fd, &about) == 0 && about.st_nlink <= 1 && (uint64_t)about.st_size > size)
+        (void)lx__file_truncate(file, size, NULL);
+}
+
 lx_status lx__file_sync_data(const lx__file *file, lx_error *error)
 {
     /* EINTR is not retried: POSIX does not say whether the pages are still dirty after it. */

@@ -189,6 +189,10 @@ LX_API lx_status lx__file_write(const lx__file *file, const void *data, size_t s
 /** Truncates or extends the file to @p size bytes. */
 LX_API lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error);
 
+/** Truncates a file that is longer than @p size, to free what was not committed; a failure is
+ * harmless. Leaves a file with several names alone: another dataset may have committed the bytes. */
+LX_API void lx__file_trim(const lx__file *file, uint64_t size);
+
 /** Starts writing @p size bytes at @p offset to disk ahead of a sync, where the system supports
  * that; a @p size of 0 means everything up to the end of the file. This function neither waits nor
  * reports failures; the sync does both. */

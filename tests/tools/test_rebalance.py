@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: MIT
 """loaderx rebalance: released space, and failures."""
 
+import fcntl
+import subprocess
+
+import pytest
+
+READERS = 8192    # where in LOCK readers lock a byte for their generation: zrecord-format.md, 10.1
+
 
 def test_removes_replaced_values(loaderx, folder, images):
     # A merge of a dataset with itself, truncated to half, has chunks whose second half is dead.
@@ -19,6 +26,20 @@ def test_summary(loaderx, images):
     text = loaderx.text('rebalance', 'images')
     assert text.startswith('images: 20 records, ') and 'utilisation' in text
     assert loaderx.text('rebalance', 'images', '-q') == ''
+    assert loaderx.json('rebalance', 'images', '--wait')['kept_files'] == 0
+
+
+def test_waits_for_readers(loaderx, folder, images):
+    with open(folder / 'images' / 'LOCK', 'r+b') as lock:
+        fcntl.lockf(lock, fcntl.LOCK_SH, 1, READERS)    # as a reader of generation 0 does
+        assert 'old file' in loaderx.text('rebalance', 'images')
+        assert loaderx.json('stat', 'images')['leftover_bytes'] > 0
+        assert 'old files' in loaderx.text('verify', 'images')
+        waiting = loaderx.start('rebalance', 'images', '--wait')
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(0.5)
+    assert waiting.wait(30) == 0
+    assert loaderx.json('stat', 'images')['leftover_bytes'] == 0
 
 
 def test_damage_changes_nothing(loaderx, folder, images):

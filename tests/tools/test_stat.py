@@ -39,8 +39,8 @@ def test_json(loaderx, images):
                         'chunk_records', 'chunk_limit', 'payloads', 'live_payloads',
                         'chunk_bytes', 'live_bytes', 'dead_bytes', 'live_ratio', 'utilisation',
                         'inline', 'inline_bytes',
-                        'table_bytes', 'log_bytes', 'log_entries', 'parts', 'chunks',
-                        'access', 'network', 'card', 'import'}
+                        'table_bytes', 'log_bytes', 'log_entries', 'leftover_bytes', 'parts',
+                        'chunks', 'access', 'network', 'card', 'import'}
 
 
 def test_text(loaderx, images):

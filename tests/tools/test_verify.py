@@ -24,8 +24,8 @@ def test_intact(loaderx, images):
     assert loaderx.text('verify', 'images', '--quiet') == ''
     got = loaderx.json('verify', 'images')
     assert got == {'path': 'images', 'damages': [], 'records': 20, 'values': 40,
-                   'bytes': got['bytes'], 'not_images': 0, 'complete': True, 'intact': True,
-                   'import': None}
+                   'bytes': got['bytes'], 'not_images': 0, 'leftover_bytes': 0, 'complete': True,
+                   'intact': True, 'import': None}
 
 
 def test_reports_each_damage(loaderx, folder, images):

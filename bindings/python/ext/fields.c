@@ -269,13 +269,14 @@ static lx_status rebalance(lx_writer *writer, void *what, lx_error *error)
 static PyObject *rebalance_result(const lx_rebalance_result *r)
 {
     return Py_BuildValue(
-        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:d, s:d}", "records",
+        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:d, s:d}", "records",
         (unsigned long long)r->records, "payloads", (unsigned long long)r->payloads, "bytes",
         (unsigned long long)r->bytes, "chunks_before", (unsigned long long)r->chunks_before,
         "chunks_after", (unsigned long long)r->chunks_after, "bytes_before",
         (unsigned long long)r->bytes_before, "bytes_after", (unsigned long long)r->bytes_after,
-        "utilisation_before", r->utilisation_before, "utilisation_after", r->utilisation_after,
-        "live_ratio_before", r->live_ratio_before, "live_ratio_after", r->live_ratio_after);
+        "kept_files", (unsigned long long)r->kept_files, "utilisation_before",
+        r->utilisation_before, "utilisation_after", r->utilisation_after, "live_ratio_before",
+        r->live_ratio_before, "live_ratio_after", r->live_ratio_after);
 }
 
 PyObject *lxpy_writer_rebalance(PyObject *object, PyObject *progress)
@@ -297,4 +298,18 @@ PyObject *lxpy_writer_rebalance(PyObject *object, PyObject *progress)
     if (result < 0 || r.callbacks.raised)
         return NULL;
     return error.status == LX_OK ? rebalance_result(&r.result) : lxpy_raise(self->state, &error);
+}
+
+PyObject *lxpy_writer_remove_old_files(PyObject *object, PyObject *ignored)
+{
+    lxpy_writer *self = (lxpy_writer *)object;
+    lx_error error = LX_ERROR_INIT;
+    uint64_t kept;
+    (void)ignored;
+    if (lxpy_writer_enter(self) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(lx_writer_remove_old_files(self->handle, &kept, &error));
+    lxpy_writer_leave(self);
+    return error.status == LX_OK ? PyLong_FromUnsignedLongLong(kept)
+                                 : lxpy_raise(self->state, &error);
 }

@@ -109,7 +109,7 @@ static PyObject *totals_stat(const lx_storage_stats *t, const lx_field_stats *su
 {
     return Py_BuildValue(
         "{s:K, s:K, s:N, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:K, "
-        "s:K}",
+        "s:K, s:K}",
         "length", NUMBER(t->length), "bytes", NUMBER(sum->logical_bytes), "ratio",
         ratio(sum->logical_bytes, t->live_bytes), "inline", NUMBER(sum->inlined), "inline_bytes",
         NUMBER(sum->inline_bytes), "chunk_records", NUMBER(t->chunk_records), "chunk_limit",
@@ -117,7 +117,8 @@ static PyObject *totals_stat(const lx_storage_stats *t, const lx_field_stats *su
         NUMBER(t->live_payloads), "chunk_bytes", NUMBER(t->chunk_bytes), "live_bytes",
         NUMBER(t->live_bytes), "dead_bytes", NUMBER(t->dead_bytes), "live_ratio", t->live_ratio,
         "utilisation", t->utilisation, "table_bytes", NUMBER(t->table_bytes), "log_bytes",
-        NUMBER(t->log_bytes), "log_entries", NUMBER(t->log_entries), "parts", NUMBER(t->parts));
+        NUMBER(t->log_bytes), "log_entries", NUMBER(t->log_entries), "leftover_bytes",
+        NUMBER(t->leftover_bytes), "parts", NUMBER(t->parts));
 }
 
 /** Adds the access mode and, if there is one, the name of the network file system. Returns -1 with
@@ -205,9 +206,10 @@ static PyObject *verify_entered(lxpy_reading *self, lxpy_callbacks *callbacks)
                                             : Py_NewRef(Py_None);
     if (first == NULL)
         return NULL;
-    return Py_BuildValue("({s:K, s:K, s:K, s:K, s:K}N)", "records", NUMBER(v.records), "values",
-                         NUMBER(v.values), "bytes", NUMBER(v.bytes), "not_images",
-                         NUMBER(v.not_images), "damage_count", NUMBER(v.damages), first);
+    return Py_BuildValue("({s:K, s:K, s:K, s:K, s:K, s:K}N)", "records", NUMBER(v.records),
+                         "values", NUMBER(v.values), "bytes", NUMBER(v.bytes), "not_images",
+                         NUMBER(v.not_images), "leftover_bytes", NUMBER(v.leftover_bytes),
+                         "damage_count", NUMBER(v.damages), first);
 }
 
 PyObject *lxpy_dataset_verify(PyObject *object, PyObject *const *args, Py_ssize_t count)

@@ -336,6 +336,9 @@ static PyMethodDef writer_methods[] = {
     {"_train_dictionary", FAST lxpy_writer_train_dictionary, METH_FASTCALL | METH_KEYWORDS,
      "_train_dictionary($self, name, dataset)\n--\n\n"
      "Train the dictionary of a field on values of a dataset; None stands for this dataset."},
+    {"_remove_old_files", lxpy_writer_remove_old_files, METH_NOARGS,
+     "_remove_old_files($self)\n--\n\n"
+     "Remove old files that no reader uses; return the number of those that are left."},
     {"_rebalance", lxpy_writer_rebalance, METH_O,
      "_rebalance($self, progress)\n--\n\n"
      "Write all values to new chunks."},

@@ -112,6 +112,7 @@ PyObject *lxpy_writer_train_dictionary(PyObject *self, PyObject *const *args, Py
                                        PyObject *kwnames);
 PyObject *lxpy_writer_checkpoint(PyObject *self, PyObject *ignored);
 PyObject *lxpy_writer_rebalance(PyObject *self, PyObject *progress);
+PyObject *lxpy_writer_remove_old_files(PyObject *self, PyObject *ignored);
 
 /* cast.c */
 PyObject *lxpy_writer_convert_field(PyObject *self, PyObject *const *args, Py_ssize_t count);

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from types import MappingProxyType, TracebackType
 from typing import Any, Dict, Literal, Mapping, Optional, Type, Union
 
 from . import _core
+from ._check import boolean
 from ._casting import converter
 from ._progress import Progress, reporting
 from .errors import LoaderxError
@@ -196,7 +198,7 @@ class Writer(_core.Writer):
         with Dataset(source) as dataset:
             self._train_dictionary(name, dataset)
 
-    def rebalance(self, progress: Progress = True) -> Dict[str, Any]:
+    def rebalance(self, progress: Progress = True, *, wait: bool = False) -> Dict[str, Any]:
         """Write the values of all records to new chunks, without dead bytes (compaction).
 
         Readers keep their snapshots. While the call runs, the disk needs space for both copies of
@@ -209,17 +211,29 @@ class Writer(_core.Writer):
             True shows a bar on a terminal or in a notebook, if tqdm is installed. If a function is
             passed, it is called periodically with the number of records processed so far and the
             total; if it raises an exception, the operation ends.
+        wait : bool, optional
+            True also waits until no reader uses the old files any more, and removes them: the bytes
+            of deleted values are then in no file of the dataset. Readers that refresh their
+            snapshot or are closed let go of them.
 
         Returns
         -------
         dict
+            ``kept_files``, the number of old files that are kept for readers, with the deleted
+            values in them, until a later writer removes them;
             ``utilisation_before`` and ``_after`` (the fraction of the payloads in the chunks that
             is live), ``live_ratio_before`` and ``_after`` (the fraction of the bytes that is live),
             ``bytes_before`` and ``_after``, ``chunks_before`` and ``_after``, and the numbers of
             records, payloads and bytes moved.
         """
+        wait = boolean('wait', wait)
         with reporting(progress, 'rebalance') as report_progress:
-            return self._rebalance(report_progress)
+            result = self._rebalance(report_progress)
+        while wait and result['kept_files'] != 0:
+            result['kept_files'] = self._remove_old_files()
+            if result['kept_files'] != 0:
+                time.sleep(0.1)
+        return result
 
     @property
     def fields(self) -> Mapping[str, Field]:

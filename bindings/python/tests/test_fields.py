@@ -2,6 +2,7 @@
 """Adding, dropping and renaming fields; checkpoint and rebalance; sealing."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
 
 import numpy as np
 import pytest
@@ -264,6 +265,33 @@ def test_rebalance_frees_dead_bytes(tmp_path):
     assert reader.refresh() and len(reader) == 51
     assert reader['v'][:][:, 7].tolist() == list(range(51))
     assert reader.stat()['dead_bytes'] == 0
+
+
+def test_rebalance_says_which_deleted_bytes_a_reader_keeps(tmp_path):
+    path, secret = tmp_path / 'd', b'a secret that must go'
+    with lx.create(path, {'text': lx.Field('bytes')}) as writer:
+        writer.extend(text=[b'x' * 30, secret, b'y' * 30])
+
+    def files_with_secret():
+        return [file for file in path.rglob('*')
+                if file.is_file() and secret in file.read_bytes()]
+
+    reader = lx.open(path)
+    with lx.open(path, mode='r+') as writer:
+        writer.delete(1)
+    with lx.open(path, mode='r+') as writer:
+        assert writer.rebalance()['kept_files'] > 0
+    assert files_with_secret() and lx.open(path).stat()['leftover_bytes'] >= len(secret)
+    assert lx.open(path).verify()['leftover_bytes'] >= len(secret)
+    with lx.open(path, mode='r+') as writer, ThreadPoolExecutor() as pool:
+        waiting = pool.submit(writer.rebalance, wait=True)
+        with pytest.raises(TimeoutError):
+            waiting.result(0.3)
+        reader.close()
+        assert waiting.result(30)['kept_files'] == 0 and not files_with_secret()
+    with lx.open(path) as dataset:
+        assert dataset['text'][:] == [b'x' * 30, b'y' * 30]
+        assert dataset.stat()['leftover_bytes'] == 0
 
 
 def test_exceptions_of_progress_end_a_rebalance(path):

@@ -297,6 +297,8 @@ lx_status lx__chunk_files_rollback(lx__chunk_files *files, lx_error *error)
         lx__chunk_file *chunk = &files->list[i];
         if (chunk->committed.bytes != 0 || !lx__chunk_file_has_grown(chunk)) {
             chunk->now = chunk->committed;
+            if (reopen(files, chunk, NULL) == LX_OK)
+                lx__file_trim(&chunk->file, chunk->committed.bytes);
             files->list[kept++] = *chunk;
             continue;
         }

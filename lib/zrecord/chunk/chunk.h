@@ -112,8 +112,8 @@ void lx__chunk_files_release(lx__chunk_files *files);
  * appended to. */
 void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *items, size_t count);
 
-/** Resets the chunks to their state in the last frame, and removes the files of chunks that are not
- * in that frame. */
+/** Resets the chunks and their files to their state in the last frame, and removes the files of
+ * chunks that are not in that frame. */
 lx_status lx__chunk_files_rollback(lx__chunk_files *files, lx_error *error);
 
 void lx__chunk_files_close(lx__chunk_files *files);

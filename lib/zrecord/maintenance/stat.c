@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/chunk/chunk.h"
+#include "zrecord/maintenance/leftovers.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/value-reader.h"
 
@@ -155,7 +156,8 @@ static void count_files(const lx__snapshot *snapshot, lx_storage_stats *totals)
                                  .table_bytes = state->rows * meta->schema->count *
                                                 (LX__OFFSET_ROW + LX__CHECK_ROW),
                                  .log_bytes = state->position.offset,
-                                 .log_entries = lx__overlay_count(&state->overlay)};
+                                 .log_entries = lx__overlay_count(&state->overlay),
+                                 .leftover_bytes = lx__leftovers_count(snapshot)};
     for (size_t i = 0; i < state->chunk_count; i++) {
         totals->payloads += state->chunks[i].records;
         totals->chunk_bytes += state->chunks[i].bytes;

@@ -9,6 +9,7 @@
 #include "executor/clock.h"
 #include "executor/executor.h"
 #include "zrecord/format/names.h"
+#include "zrecord/maintenance/leftovers.h"
 #include "zrecord/read/prefetch.h"
 #include "zrecord/read/refresh.h"
 
@@ -297,6 +298,7 @@ lx_status lx__verify_snapshot(lx__snapshot *snapshot, bool sealed, lx_executor *
     *result = v.result;
     if (status != LX_OK)
         return status;
+    v.result.leftover_bytes = lx__leftovers_count(snapshot);
     status = begin(&v, executor);
     if (status == LX_OK)
         status = check_all(&v);

@@ -11,6 +11,7 @@
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 #include "zrecord/snapshot/lock.h"
+#include "zrecord/write/handle.h"
 #include "zrecord/write/readers.h"
 #include "zrecord/write/writer.h"
 
@@ -262,6 +263,21 @@ void lx__obsolete_files_remove(lx_writer *writer)
         if (obsolete->list[i].name != NULL)
             obsolete->list[kept++] = obsolete->list[i];
     obsolete->count = kept;
+}
+
+lx_status lx_writer_remove_old_files(lx_writer *writer, uint64_t *kept, lx_error *error)
+{
+    if (kept == NULL)
+        return lx__fail_null(error, "kept");
+    lx_status status = lx__writer_enter_alone(writer, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__writer_usable(writer, error);
+    if (status == LX_OK)
+        lx__obsolete_files_remove(writer);
+    *kept = writer->obsolete.count;
+    lx__writer_leave(writer);
+    return status;
 }
 
 void lx__obsolete_files_free(lx__obsolete_files *obsolete)

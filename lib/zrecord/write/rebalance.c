@@ -219,6 +219,7 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
     }
     lx__row_block_close(&self->block);
     lx__install_end(&self->next);
+    result->kept_files = writer->obsolete.count;
     return status;
 }
 

@@ -216,15 +216,16 @@ static lx_status load_updates(lx_writer *writer, lx_error *error)
     return LX_OK;
 }
 
-/** Sets @p size to the size of a chunk's file; 0 if it does not exist. */
-static lx_status get_chunk_size(const lx_writer *writer, uint32_t id, uint64_t *size,
-                                lx_error *error)
+/** Sets @p size to the size of a chunk's file; 0 if it does not exist. Frees what an interrupted
+ * writer has written beyond the committed bytes: without it, a full disk would stay full. */
+static lx_status trim_chunk(const lx_writer *writer, const lx__chunk_item *item, uint64_t *size,
+                            lx_error *error)
 {
     char name[LX__NAME_SIZE];
     lx_error why = LX_ERROR_INIT;
     lx__file file;
     *size = 0;
-    lx__chunk_name(id, name);
+    lx__chunk_name(item->id, name);
     lx_status status = lx__file_open(&file, &writer->chunk_directory, name, O_RDWR, &why);
     if (status == LX_ERR_NOT_FOUND)
         return LX_OK;
@@ -233,11 +234,12 @@ static lx_status get_chunk_size(const lx_writer *writer, uint32_t id, uint64_t *
         return status;
     }
     status = lx__file_size(&file, size, error);
+    lx__file_trim(&file, item->bytes);
     lx__file_close(&file);
     return status;
 }
 
-/** Finds the chunks that can take more payloads. A chunk that lacks committed bytes has lost
+/** Finds the chunks that can take more payloads, and frees what is not committed. A chunk that lacks committed bytes has lost
  * values, and counts as full. */
 static lx_status find_open_chunks(lx_writer *writer, lx_error *error)
 {
@@ -248,7 +250,7 @@ static lx_status find_open_chunks(lx_writer *writer, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < pool->spare_count;) {
         const lx__chunk_item *item = &pool->spare[i];
         uint64_t size;
-        status = get_chunk_size(writer, item->id, &size, error);
+        status = trim_chunk(writer, item, &size, error);
         if (status != LX_OK || size >= item->bytes) {
             i++;
             continue;
@@ -270,6 +272,8 @@ static lx_status load_committed(lx_writer *writer, const lx__state *durable, lx_
     lx_status status = lx__table_writer_open(&writer->tables, &writer->directory,
                                              writer->meta.schema, state->table_generation,
                                              state->rows, state->rows, error);
+    if (status == LX_OK)
+        lx__table_writer_truncate(&writer->tables, state->rows);
     if (status == LX_OK && writer->wal.unsynced)
         status = report_lost(writer, durable, error);
     if (status == LX_OK)

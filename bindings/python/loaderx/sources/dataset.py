@@ -405,9 +405,10 @@ class Dataset(Stored, _core.Dataset):
         Returns
         -------
         dict
-            The numbers of ``records``, ``values`` and ``bytes`` that were read, and
+            The numbers of ``records``, ``values`` and ``bytes`` that were read;
             ``not_images``, the number of values in image fields that are intact but begin as no
-            image file, which writers before 1.0.0 stored; ``loaderx verify`` lists them.
+            image file, which writers before 1.0.0 stored (``loaderx verify`` lists them); and
+            ``leftover_bytes``, as `stat` has it.
 
         Raises
         ------
