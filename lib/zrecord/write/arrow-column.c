@@ -411,15 +411,24 @@ static lx_status check_value(lx__arrow_values *v, const lx_field *field, uint64_
     return lx__content_check_new(field->dtype, value.data, (size_t)value.size, error);
 }
 
+/** Whether the struct that a value is in is present; its children may have any values if not. */
+static bool is_in_struct(const lx__arrow_column *column, uint64_t row)
+{
+    return column->outer_valid == NULL ||
+           lx__arrow_bit(column->outer_valid, column->outer_offset + row);
+}
+
 /** Checks all values, and makes room to convert one. */
-static lx_status check_values(lx__arrow_values *v, const lx_field *field, bool dictionary,
+static lx_status check_values(lx__arrow_column *column, const lx_field *field, bool dictionary,
                               lx_error *error)
 {
+    lx__arrow_values *v = &column->values;
     lx_status status = LX_OK;
     bool each = v->offsets != NULL || v->nested_count != 0 ||
                 (v->layout != LX__ARROW_NULLS && lx__content_is_restricted(field->dtype));
     for (uint64_t row = 0; each && status == LX_OK && row < v->count; row++) {
-        if (v->valid == NULL || lx__arrow_bit(v->valid, v->offset + row))
+        if (is_in_struct(column, row) &&
+            (v->valid == NULL || lx__arrow_bit(v->valid, v->offset + row)))
             status = check_value(v, field, v->offset + row, error);
         if (status != LX_OK && dictionary)
             lx__error_append(error, " (value %llu of the dictionary)", (unsigned long long)row);
@@ -485,16 +494,15 @@ static lx_status open_files(lx__arrow_column *column, const lx__arrow_type *type
         status = open_values(&paths, &path, field, array->children[1], column->outer_offset, count,
                              error);
     for (uint64_t row = 0; status == LX_OK && row < count; row++) {
-        bool there = column->outer_valid == NULL ||
-                     lx__arrow_bit(column->outer_valid, column->outer_offset + row);
-        if (!there || !is_missing(&column->values, row) || is_missing(&paths, row))
+        if (!is_in_struct(column, row) || !is_missing(&column->values, row) ||
+            is_missing(&paths, row))
             continue;
         status = lx_fail(error, LX_ERR_MISMATCH,
                          "the value has a path but no bytes, and paths are not followed: store the "
                          "bytes of the file in the column");
         lx_error_locate(error, NULL, NULL, row, LX_NONE);
     }
-    return status == LX_OK ? check_values(&column->values, field, false, error) : status;
+    return status == LX_OK ? check_values(column, field, false, error) : status;
 }
 
 lx_status lx__arrow_column_open(lx__arrow_column *column, const lx_field *field,
@@ -512,20 +520,19 @@ lx_status lx__arrow_column_open(lx__arrow_column *column, const lx_field *field,
         return open_files(column, &type, field, array, first, count, error);
     if (type.index == NULL) {
         status = open_values(&column->values, &type, field, array, first, count, error);
-        return status == LX_OK ? check_values(&column->values, field, false, error) : status;
+        return status == LX_OK ? check_values(column, field, false, error) : status;
     }
     const struct ArrowArray *dictionary = array != NULL ? array->dictionary : NULL;
     status = open_values(&column->values, &type, field, dictionary, 0,
                          dictionary != NULL ? (uint64_t)dictionary->length : 0, error);
     if (status == LX_OK)
-        status = check_values(&column->values, field, true, error);
+        status = check_values(column, field, true, error);
     return status == LX_OK ? open_indices(column, &type, array, first, count, error) : status;
 }
 
 lx_value lx__arrow_column_value(lx__arrow_column *column, uint64_t row)
 {
-    if (column->outer_valid != NULL &&
-        !lx__arrow_bit(column->outer_valid, column->outer_offset + row))
+    if (!is_in_struct(column, row))
         return (lx_value){NULL, LX_NONE};
     if (column->indices == NULL)
         return row_at(&column->values, row);

@@ -469,14 +469,17 @@ static struct arrows_node *add_files(struct arrows *t, const uint8_t *valid, int
     return arrows_file(column,
                        arrows_fill(column + 1, "bytes", "z", length, 3,
                                    (const void *const[]){bytes_valid, images,
-                                                         "\xff\xd8\xff\xff\xd8\xff\xff\xd8\xff!"}),
+                                                         "\xff\xd8\xff"
+                                                         "bad"
+                                                         "\xff\xd8\xff!"}),
                        arrows_fill(column + 2, "path", "u", length, 3,
                                    (const void *const[]){paths_valid, offsets, "xyyzzz"}));
 }
 
 START_TEST(appends_the_bytes_of_files)
 {
-    static const uint8_t valid[] = {0x0d}, both[] = {0x07}; /* row 1 and row 3 are null */
+    /* Rows 1 and 3 are null, so that the bytes of row 1 need be no image. */
+    static const uint8_t valid[] = {0x0d}, both[] = {0x07};
     static const lx_dtype dtypes[] = {LX_IMAGE, LX_BYTES};
     for (size_t k = 0; k < 2; k++) {
         char *scratch = scratch_make();
