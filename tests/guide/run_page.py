@@ -88,11 +88,13 @@ def run_block(block, place, names, numbers_vary):
 
 
 def use_this_python(folder):
-    """Makes python3 in a console this interpreter, whose packages are tested."""
+    """Makes python3 in a console this interpreter, whose packages are tested, and finds the programs
+    of those, such as torchrun, beside it."""
     command = Path(folder, 'python3')
     command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
     command.chmod(0o755)
-    os.environ['PATH'] = f'{folder}:{os.environ["PATH"]}'
+    beside = os.path.dirname(sys.executable)
+    os.environ['PATH'] = f'{folder}:{beside}:{os.environ["PATH"]}'
 
 
 def missing_packages(page):

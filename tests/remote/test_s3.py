@@ -167,10 +167,12 @@ def radosgw(tmp_path_factory):
         f'rgw_backend_store = dbstore\nrgw_config_store = dbstore\ndbstore_db_dir = {folder}\n'
         f'dbstore_config_uri = file:{folder}/config.db\nrgw_data = {folder}\n')
     options = ['--no-mon-config', '-c', str(folder / 'conf')]
-    subprocess.run([f'{program}-admin', *options, 'user', 'create', '--uid=me', '--display-name=me',
-                    f'--access-key={KEYS["AWS_ACCESS_KEY_ID"]}',
-                    f'--secret-key={KEYS["AWS_SECRET_ACCESS_KEY"]}'], check=True, timeout=60,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    done = subprocess.run([f'{program}-admin', *options, 'user', 'create', '--uid=me',
+                           '--display-name=me', f'--access-key={KEYS["AWS_ACCESS_KEY_ID"]}',
+                           f'--secret-key={KEYS["AWS_SECRET_ACCESS_KEY"]}'], check=False,
+                          timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if done.returncode != 0:
+        pytest.skip('this radosgw needs a cluster')
     for _ in start([program, *options, '-f'], url, folder):
         make_bucket(f'{url}/bucket')
         yield url

@@ -127,6 +127,10 @@ def test_a_stopped_run_leaves_no_files(folder, number, status):
     process, pipe, there = begin(folder)
     workers = children(process.pid)
     process.send_signal(number)
+    try:
+        process.wait(BOUND / 4)
+    except subprocess.TimeoutExpired:    # Python forgets a signal just before it begins to read
+        process.send_signal(number)
     output = process.communicate(timeout=BOUND)[1]    # ends with the workers, which have stderr, too
     pipe.close()
     assert process.returncode == status and 'Traceback' not in output
