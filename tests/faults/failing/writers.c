@@ -450,6 +450,8 @@ static void rebalance(struct run *run, lx_writer *writer)
         give_up_pending(run, writer);
     else if (result.records != run->pending.count)
         run_fail(run, "a rebalance reports %llu records", (unsigned long long)result.records);
+    else
+        (void)TRY(run, lx_writer_remove_old_files(writer, &result.kept_files, &run->error));
 }
 
 static void add_field(struct run *run, lx_writer *writer)
