@@ -89,10 +89,6 @@ static lx_status check_request(const request *r, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT, "SOURCE or DIR is missing");
     if (r->range_given && r->indices_path != NULL)
         return lx_fail(error, LX_ERR_ARGUMENT, "--range and --indices are mutually exclusive");
-    if (r->append && r->field_count != 0)
-        return lx_fail(
-            error, LX_ERR_ARGUMENT,
-            "--field and --append are mutually exclusive: --append uses the fields of the dataset");
     return LX_OK;
 }
 
@@ -167,17 +163,37 @@ static lx_status choose_records(const request *r, lx_dataset *source, uint64_t *
     return LX_OK;
 }
 
+/** Finds the requested fields in a source, which need not have all of them. Without a request, all
+ * fields of the source are copied, and @p fields stays NULL. */
+static lx_status choose_fields(const request *r, lx_dataset *source, size_t **fields, size_t *count,
+                               lx_error *error)
+{
+    if (r->field_count == 0)
+        return LX_OK;
+    *fields = malloc(r->field_count * sizeof **fields);
+    if (*fields == NULL)
+        return fail_memory(error, "the fields");
+    for (size_t i = 0; i < r->field_count; i++)
+        *count += lx_schema_find_field(lx_dataset_get_schema(source), r->fields[i],
+                                       &(*fields)[*count], NULL) == LX_OK;
+    return LX_OK;
+}
+
 static lx_status copy_source(request *r, lx_dataset *source, lx_writer *writer, lx_error *error)
 {
     uint64_t *made, count = 0;
+    size_t *fields = NULL, field_count = 0;
     lx_status status = choose_records(r, source, &made, &count, error);
     const uint64_t *indices = made != NULL ? made : r->indices;
+    if (status == LX_OK)
+        status = choose_fields(r, source, &fields, &field_count, error);
     /* Even without records, the copy checks the names and types of the fields. */
     if (status == LX_OK && count == 0)
-        status = lx_writer_copy(writer, source, NULL, 0, NULL, error);
+        status = lx_writer_copy(writer, source, fields, field_count, NULL, 0, NULL, error);
     for (uint64_t done = 0; status == LX_OK && done < count;) {
         uint64_t slice = count - done < SLICE ? count - done : SLICE;
-        status = lx_writer_copy(writer, source, indices + done, slice, NULL, error);
+        status = lx_writer_copy(writer, source, fields, field_count, indices + done, slice, NULL,
+                                error);
         done += slice;
         progress_update(&r->bar, done, count, 0);
         if (status == LX_OK)
@@ -185,6 +201,7 @@ static lx_status copy_source(request *r, lx_dataset *source, lx_writer *writer, 
     }
     r->records += status == LX_OK ? count : 0;
     free(made);
+    free(fields);
     return status;
 }
 
@@ -330,9 +347,11 @@ static lx_status train_all(const request *r, lx_dataset **sources, lx_writer *wr
     return status;
 }
 
-static lx_status append(request *r, lx_dataset **sources, lx_writer_options *made, lx_error *error)
+static lx_status append(request *r, lx_dataset **sources, const lx_schema *schema,
+                        lx_writer_options *made, lx_error *error)
 {
     lx_writer *writer = NULL;
+    (void)schema; /* the dataset has one */
     lx_status status = dataset_open_writer(r->paths[r->path_count - 1], made, &writer, error);
     advise(error, LX_ERR_NOT_FOUND, "omit --append to create a new dataset");
     if (status != LX_OK)
@@ -360,25 +379,19 @@ static void discard(const request *r, lx_dataset **sources, bool made, bool lock
     directory_discard(r->paths[r->path_count - 1], made, locked);
 }
 
-static lx_status create(request *r, lx_dataset **sources, lx_writer_options *options_made,
-                        lx_error *error)
+static lx_status create(request *r, lx_dataset **sources, const lx_schema *schema,
+                        lx_writer_options *options_made, lx_error *error)
 {
     bool made = false;
     const char *path = r->paths[r->path_count - 1];
     lx_writer *writer = NULL;
-    lx_schema *schema = lx_schema_new();
-    lx_status status = schema != NULL ? LX_OK : fail_memory(error, "a schema");
-    if (status == LX_OK)
-        status = fill_schema(r, sources, schema, error);
-    if (status == LX_OK)
-        status = copy_card(r, sources, options_made, error);
+    lx_status status = copy_card(r, sources, options_made, error);
     if (status == LX_OK)
         status = directory_make(path, &made, error);
     if (status == LX_OK) {
         status = lx_writer_create(path, schema, options_made, &writer, error);
         advise(error, LX_ERR_EXISTS, "use --append to add to a dataset, or another DIR");
     }
-    lx_schema_free(schema);
     if (writer == NULL) {
         if (made)
             discard(r, sources, made, false);
@@ -417,7 +430,10 @@ static lx_status do_request(request *r, lx_error *error)
 {
     lx_writer_options *made = lx_writer_options_new();
     lx_dataset **sources = calloc(r->path_count, sizeof *sources);
-    lx_status status = made != NULL && sources != NULL ? LX_OK : fail_memory(error, "the datasets");
+    lx_schema *schema = lx_schema_new();
+    lx_status status = made != NULL && sources != NULL && schema != NULL
+                           ? LX_OK
+                           : fail_memory(error, "the datasets");
     /* The single commit at the end must be durable when success is reported. */
     if (status == LX_OK)
         status = lx_writer_options_set_durability(made, LX_DURABILITY_FULL, error);
@@ -428,8 +444,11 @@ static lx_status do_request(request *r, lx_error *error)
     interrupt_catch();
     progress_begin(&r->bar, "copy", r->quiet);
     if (status == LX_OK)
-        status = (r->append ? append : create)(r, sources, made, error);
+        status = fill_schema(r, sources, schema, error);
+    if (status == LX_OK)
+        status = (r->append ? append : create)(r, sources, schema, made, error);
     close_sources(r, sources);
+    lx_schema_free(schema);
     free(sources);
     lx_writer_options_free(made);
     return status == LX_OK ? print_result(r, error) : status;
@@ -459,9 +478,10 @@ const command copy_command = {
     .notes =
         "Compressed values are copied as stored. DIR must not exist or must be empty, and is\n"
         "created with the fields of all SOURCEs; with --append, DIR is an existing dataset. If\n"
-        "a SOURCE lacks a field, its records have no values in that field. Either everything is\n"
-        "copied, or nothing is. The card of a new DIR has the entries that the cards of all\n"
-        "SOURCEs have in common. To extract a subset, use --range or --indices; to split a\n"
+        "a SOURCE lacks a field, its records have no values in that field; if an existing DIR\n"
+        "lacks one, name the fields to copy with --field. Either everything is copied, or\n"
+        "nothing is. The card of a new DIR has the entries that the cards of all SOURCEs have\n"
+        "in common. To extract a subset, use --range or --indices; to split a\n"
         "dataset, do so several times; to merge datasets, name several SOURCEs.\n",
     .examples = "  loaderx copy fashion train --range :50000\n"
                 "  loaderx copy fashion test --range 50000: --seal\n"

@@ -307,11 +307,15 @@ LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
  * them to one dataset.
  *
  * Fields are matched by name. The values of a field that only this dataset has are missing in the
- * copies; a field that only @p from has is left out. A compressed value is copied as stored if the
- * field is compressed in the same way in both datasets. Each value is verified before it is copied.
+ * copies. A field that only @p from has is refused, unless the fields to copy are chosen. A
+ * compressed value is copied as stored if the field is compressed in the same way in both datasets.
+ * Each value is verified before it is copied.
  *
  * @param[in]  writer   The writer.
  * @param[in]  from     The dataset to copy from; the call reads its current snapshot.
+ * @param[in]  fields   The positions, in the schema of @p from, of the @p field_count fields to copy;
+ *                      the others are missing in the copies. NULL: all fields of @p from.
+ * @param[in]  field_count  The number of @p fields.
  * @param[in]  indices  @p count record indices in @p from, in any order; repeats are allowed. NULL
  *                      means the first @p count records.
  * @param[in]  count    The number of records; if @p indices is NULL, #LX_NONE means all records.
@@ -320,8 +324,9 @@ LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
  *
  * @retval LX_ERR_RANGE        An index is not less than the length of @p from; nothing was
  *                             appended.
- * @retval LX_ERR_MISMATCH     A field has a different dtype or shape in @p from, or the datasets
- *                             have no field names in common; nothing was appended.
+ * @retval LX_ERR_RANGE        A position in @p fields is not one of the schema of @p from.
+ * @retval LX_ERR_MISMATCH     A field has a different dtype or shape in @p from, this dataset lacks
+ *                             a field that is to be copied, or there is none; nothing was appended.
  * @retval LX_ERR_CORRUPT      A record of @p from is damaged. lx_writer_rollback() undoes
  *                             everything since the last commit.
  * @retval LX_ERR_UNSUPPORTED  This library cannot decompress a record of @p from, and the field is
@@ -329,8 +334,9 @@ LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
  *                             #LX_ERR_CORRUPT.
  * @return Otherwise, any status that lx_writer_extend() returns.
  */
-LX_API lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const uint64_t *indices,
-                                uint64_t count, uint64_t *first, lx_error *error);
+LX_API lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const size_t *fields,
+                                size_t field_count, const uint64_t *indices, uint64_t count,
+                                uint64_t *first, lx_error *error);
 
 /**
  * Sets some fields of a record to new values.

@@ -63,7 +63,10 @@ def test_a_merge_has_the_fields_of_all(loaderx, folder, images):
     assert [(field['name'], field['missing']) for field in fields] == [
         ('score', 20), ('label', 0)]
     assert "'speed'" in loaderx.fails(2, 'copy', 'images', 'scored', 'none', '--field', 'speed')
-    loaderx.text('copy', 'scored', 'images', '--append')
+    line = loaderx.fails(1, 'copy', 'scored', 'images', '--append')
+    assert "'score'" in line and 'lacks the field' in line
+    assert "'speed'" in loaderx.fails(2, 'copy', 'scored', 'images', '--append', '--field', 'speed')
+    loaderx.text('copy', 'scored', 'images', '--append', '--field', 'label')
     fields = loaderx.json('stat', 'images')['fields']
     assert [field['name'] for field in fields] == ['data', 'label']
 
@@ -104,7 +107,6 @@ def test_rejects_invalid_calls(loaderx, folder, images):
     assert 'SOURCE or DIR' in loaderx.fails(2, 'copy', 'images')
     assert 'exclusive' in loaderx.fails(2, 'copy', 'images', 'x', '--range', ':', '--indices', 'y')
     assert '--append' in loaderx.fails(2, 'copy', 'images', 'images')
-    assert '--field' in loaderx.fails(2, 'copy', 'images', 'x', '--append', '--field', 'label')
     (folder / 'list').write_text('3\nfour\n')
     assert 'four' in loaderx.fails(2, 'copy', 'images', 'x', '--indices', 'list')
     assert 'cannot read' in loaderx.fails(2, 'copy', 'images', 'x', '--indices', str(folder))

@@ -118,44 +118,32 @@ PyObject *lxpy_writer_extend(PyObject *object, PyObject *args, PyObject *kwargs)
 
 /* ----------------------------------------------------------------------- copy */
 
-static PyObject *copy_entered(lxpy_writer *self, lx_dataset *from, const uint64_t *indices,
-                              uint64_t count)
+static PyObject *copy_selected(lxpy_reading *from, const lxpy_indices *indices,
+                               const size_t *positions, size_t count, void *user)
 {
+    lxpy_writer *self = user;
     lx_error error = LX_ERROR_INIT;
     uint64_t first;
     if (lxpy_writer_enter(self) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(lx_writer_copy(self->handle, from, indices, count, &first, &error));
+    LXPY_WITHOUT_GIL(lx_writer_copy(self->handle, from->handle, positions, count,
+                                    indices != NULL ? indices->numbers : NULL,
+                                    indices != NULL ? indices->count : LX_NONE, &first, &error));
     lxpy_writer_leave(self);
     return error.status == LX_OK ? PyLong_FromUnsignedLongLong(first)
                                  : lxpy_raise(self->state, &error);
 }
 
-static PyObject *copy_from(lxpy_writer *self, const lxpy_reading *from, PyObject *which)
-{
-    lxpy_indices indices;
-    if (which == NULL || which == Py_None)
-        return copy_entered(self, from->handle, NULL, LX_NONE);
-    if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(from->handle),
-                          "indices") < 0)
-        return NULL;
-    PyObject *result = copy_entered(self, from->handle, indices.numbers, indices.count);
-    lxpy_indices_clear(&indices);
-    return result;
-}
-
 PyObject *lxpy_writer_copy(PyObject *object, PyObject *const *args, Py_ssize_t count,
                            PyObject *kwnames)
 {
-    static const char *const names[] = {"dataset", "indices", NULL};
+    static const char *const names[] = {"dataset", "indices", "fields", NULL};
     lxpy_writer *self = (lxpy_writer *)object;
-    lxpy_reading from;
-    PyObject *values[2];
+    PyObject *values[3];
     if (lxpy_arguments("copy", names, 2, 1, args, count, kwnames, values) < 0 ||
-        lxpy_dataset_check(self->state, values[0], names[0]) < 0 ||
-        lxpy_reading_begin(&from, values[0]) < 0)
+        lxpy_dataset_check(self->state, values[0], names[0]) < 0)
         return NULL;
-    PyObject *result = copy_from(self, &from, values[1]);
-    lxpy_reading_end(&from);
-    return result;
+    PyObject *which = values[1] != Py_None ? values[1] : NULL;
+    PyObject *fields = values[2] != NULL ? values[2] : Py_None;
+    return lxpy_reading_call(values[0], which, fields, copy_selected, self);
 }

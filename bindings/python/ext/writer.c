@@ -246,14 +246,16 @@ static PyMethodDef writer_methods[] = {
      "_extend_arrow($self, exported, progress)\n--\n\n"
      "Append the rows of an Arrow stream or array, as exported by arrow_of()."},
     {"copy", FAST lxpy_writer_copy, METH_FASTCALL | METH_KEYWORDS,
-     "copy($self, dataset, indices=None)\n--\n\n"
+     "copy($self, dataset, indices=None, *, fields=None)\n--\n\n"
      "Append records of a different dataset, or of this dataset, without recompression.\n\n"
      "Parameters\n"
      "----------\n"
      "dataset : Dataset\n"
      "    The dataset to copy from; its current snapshot is read.\n"
      "indices : sequence of int, slice or mask, optional\n"
-     "    The records to copy; by default, all records.\n\n"
+     "    The records to copy; by default, all records.\n"
+     "fields : list of str, optional\n"
+     "    The fields of `dataset` to copy; by default, all.\n\n"
      "Returns\n"
      "-------\n"
      "int\n"
@@ -266,8 +268,9 @@ static PyMethodDef writer_methods[] = {
      "    rolls back.\n\n"
      "Notes\n"
      "-----\n"
-     "Fields are matched by name. If `dataset` lacks a field, the field is missing in the copies.\n"
-     "Fields that this dataset lacks are not copied."},
+     "Fields are matched by name. If `dataset` lacks a field, the field is missing in the copies. "
+     "A\n"
+     "field that this dataset lacks is a ValueError: add it, or choose `fields`."},
     {"modify", KEYWORDS lxpy_writer_modify, METH_VARARGS | METH_KEYWORDS,
      "modify($self, index, values=None, /, *, casting=None, **named)\n--\n\n"
      "Replace values of one or several records, like ``w[index] = values``.\n\n"

@@ -154,8 +154,9 @@ def _copy_all(writer: Any, sources: List[Dataset], indices: Any,
     parts = [Pieces(dataset, indices) for dataset in sources]
     total, done = sum(map(len, parts)), 0
     for dataset, pieces in zip(sources, parts):
+        fields = [name for name in dataset.fields if name in writer.fields]
         for piece, count in pieces.of(_BLOCK):
-            writer.copy(dataset, piece)
+            writer.copy(dataset, piece, fields=fields)
             done += count
             if report_progress is not None:
                 report_progress(done, total)

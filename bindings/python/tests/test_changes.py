@@ -240,10 +240,11 @@ def test_copy_from_another_and_from_itself(path):
               'x': lx.Field('int64')}
     with lx.open(path) as source, lx.create(other, fields) as writer:
         writer.append(text=b'mine', more=3, x=-1)
-        assert writer.copy(source, [3, -1, 3]) == 1
-        assert writer.copy(source) == 4
-        assert writer.copy(dataset=source, indices=slice(2, 4)) == 4 + N
-        assert writer.copy(source, source['x'][:] == 7) == 6 + N
+        both = ['x', 'text']
+        assert writer.copy(source, [3, -1, 3], fields=both) == 1
+        assert writer.copy(source, fields=both) == 4
+        assert writer.copy(dataset=source, indices=slice(2, 4), fields=both) == 4 + N
+        assert writer.copy(source, source['x'][:] == 7, fields=both) == 6 + N
     with lx.open(other) as dataset:
         assert dataset['x'][:].tolist() == [-1, 3, 19, 3, *range(N), 2, 3, 7]
         assert dataset['text'][1] == record(3)['text']
@@ -286,14 +287,29 @@ def test_arguments_of_copy(path, arguments, error, named):
 
 def test_rejects_copies_of_fields_that_do_not_match(path):
     with lx.create(path.parent / 'other', {'x': lx.Field('int32')}) as writer:
-        with lx.open(path) as source, pytest.raises(ValueError, match='x'):
-            writer.copy(source)
+        with lx.open(path) as source, pytest.raises(ValueError, match="'x'.*dtype or shape"):
+            writer.copy(source, fields=['x'])
     with lx.create(path.parent / 'third', {'y': lx.Field('int32')}) as writer:
-        with lx.open(path) as source, pytest.raises(ValueError):
+        with lx.open(path) as source, pytest.raises(ValueError, match='lacks the field'):
             writer.copy(source)
         source.close()
         with pytest.raises(lx.LoaderxError, match='closed'):
             writer.copy(source)
+
+
+def test_copies_the_chosen_fields_and_drops_none_in_silence(path):
+    with lx.create(path.parent / 'other', {'x': lx.Field('int64')}) as writer, \
+            lx.open(path) as source:
+        for choice in None, ['x', 'text'], ['text']:
+            with pytest.raises(ValueError, match="'(text|v)'.*lacks the field.*choose the fields"):
+                writer.copy(source, fields=choice)
+        assert len(writer) == 0
+        assert writer.copy(source, [4, 1], fields=['x']) == 0
+        with pytest.raises(KeyError, match='nothing'):
+            writer.copy(source, fields=['nothing'])
+        with pytest.raises(ValueError, match='no field'):
+            writer.copy(source, fields=[])
+    assert lx.open(path.parent / 'other')['x'][:].tolist() == [4, 1]
 
 
 # ---- transactions

@@ -25,23 +25,33 @@ typedef struct copying {
 
 /* ---- fields */
 
+/** Finds the field of this dataset that gets the values of the other dataset's field. */
 static lx_status match_field(copying *c, const lx_schema *there, size_t position, lx_error *error)
 {
-    const lx_field *wanted = &lx__schema_field(c->writer->meta.schema, position)->shown;
-    c->fields[position] = NONE;
-    if (lx_schema_find_field(there, wanted->name, &c->fields[position], NULL) != LX_OK)
-        return LX_OK;
-    if (lx__field_same_form(wanted, &lx__schema_field(there, c->fields[position])->shown))
-        return LX_OK;
-    lx_status status = lx_fail(error, LX_ERR_MISMATCH,
-                               "the field has a different dtype or shape in the source dataset");
-    lx_error_locate(error, c->from->store->directory.path, wanted->name, LX_NONE, LX_NONE);
+    const lx_schema *here = c->writer->meta.schema;
+    size_t to;
+    if (position >= there->count)
+        return lx_fail(error, LX_ERR_RANGE, "%.200s has no field at position %zu",
+                       c->from->store->directory.path, position);
+    const lx_field *field = &lx__schema_field(there, position)->shown;
+    lx_status status = LX_OK;
+    if (lx_schema_find_field(here, field->name, &to, NULL) != LX_OK)
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "this dataset lacks the field, whose values would be lost: add it, or "
+                         "choose the fields to copy");
+    else if (!lx__field_same_form(&lx__schema_field(here, to)->shown, field))
+        status = lx_fail(error, LX_ERR_MISMATCH,
+                         "the field has a different dtype or shape in the source dataset");
+    else
+        c->fields[to] = position;
+    lx_error_locate(error, c->from->store->directory.path, field->name, LX_NONE, LX_NONE);
     return status;
 }
 
-static lx_status begin(copying *c, const lx_schema *there, lx_error *error)
+static lx_status begin(copying *c, const lx_schema *there, const size_t *fields, size_t field_count,
+                       lx_error *error)
 {
-    size_t count = c->writer->tables.field_count, found = 0;
+    size_t count = c->writer->tables.field_count;
     lx_status status = LX_OK;
     c->fields = lx__alloc_array(count, sizeof *c->fields);
     c->read = lx__alloc_array(count, sizeof *c->read);
@@ -51,15 +61,14 @@ static lx_status begin(copying *c, const lx_schema *there, lx_error *error)
     if (c->fields == NULL || c->read == NULL || c->values == NULL || c->buffers == NULL ||
         c->capacities == NULL)
         return lx__fail_memory(error, "a copy");
-    for (size_t i = 0; status == LX_OK && i < count; i++) {
-        status = match_field(c, there, i, error);
-        found += c->fields[i] != NONE;
-    }
-    if (status == LX_OK && found == 0)
-        status = lx_fail(error, LX_ERR_MISMATCH,
-                         "cannot copy from %.200s: it has no field name in common with this "
-                         "dataset: rename or add a field",
-                         c->from->store->directory.path);
+    for (size_t i = 0; i < count; i++)
+        c->fields[i] = NONE;
+    if (fields == NULL)
+        field_count = there->count;
+    if (field_count == 0)
+        status = lx_fail(error, LX_ERR_MISMATCH, "no field is to be copied");
+    for (size_t i = 0; status == LX_OK && i < field_count; i++)
+        status = match_field(c, there, fields != NULL ? fields[i] : i, error);
     return status;
 }
 
@@ -166,15 +175,11 @@ static lx_status check_indices(const copying *c, const uint64_t *indices, uint64
     return status;
 }
 
-static lx_status copy(copying *c, const lx_schema *there, const uint64_t *indices, uint64_t count,
-                      uint64_t *first, lx_error *error)
+static lx_status copy(copying *c, const uint64_t *indices, uint64_t count, uint64_t *first,
+                      lx_error *error)
 {
-    lx_status status = check_indices(c, indices, count, error);
-    if (status == LX_OK)
-        status = begin(c, there, error);
-    if (status != LX_OK)
-        return status;
     lx_error failure = LX_ERROR_INIT;
+    lx_status status = LX_OK;
     if (first != NULL)
         *first = c->writer->length;
     for (uint64_t i = 0; status == LX_OK && i < count; i++) {
@@ -187,8 +192,9 @@ static lx_status copy(copying *c, const lx_schema *there, const uint64_t *indice
     return lx__writer_end_call(c->writer, status, &failure, error);
 }
 
-lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const uint64_t *indices,
-                         uint64_t count, uint64_t *first, lx_error *error)
+lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const size_t *fields,
+                         size_t field_count, const uint64_t *indices, uint64_t count,
+                         uint64_t *first, lx_error *error)
 {
     if (from == NULL)
         return lx__fail_null(error, "from");
@@ -204,7 +210,11 @@ lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const uint64_t *in
     if (indices == NULL && count == LX_NONE)
         count = c.from->length;
     c.reader = lx__value_reader_of(c.from);
-    status = copy(&c, from->schema, indices, count, first, error);
+    status = check_indices(&c, indices, count, error);
+    if (status == LX_OK)
+        status = begin(&c, from->schema, fields, field_count, error);
+    if (status == LX_OK)
+        status = copy(&c, indices, count, first, error);
     end(&c);
     lx__snapshot_unref(c.from);
     lx__writer_leave(writer);

@@ -161,7 +161,8 @@ static lx_status copy(const struct operation *operation, lx_writer *writer, lx_d
                       lx_error *error)
 {
     uint64_t *indices = list_indices(operation, lx_dataset_get_length(from));
-    lx_status status = lx_writer_copy(writer, from, indices, operation->count, NULL, error);
+    lx_status status = lx_writer_copy(writer, from, NULL, 0, indices, operation->count, NULL,
+                                      error);
     free(indices);
     return status;
 }

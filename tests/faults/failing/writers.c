@@ -193,7 +193,7 @@ static void copy(struct run *run, lx_writer *writer)
         return;
     for (size_t i = 0; i < 3; i++)
         plain_append(&run->pending, &seen->records[indices[i]]);
-    if (!TRY(run, lx_writer_copy(writer, dataset, indices, 3, &first, &run->error)))
+    if (!TRY(run, lx_writer_copy(writer, dataset, NULL, 0, indices, 3, &first, &run->error)))
         give_up_pending(run, writer);
     else if (first != run->pending.count - 3)
         run_fail(run, "copy gave index %llu", (unsigned long long)first);

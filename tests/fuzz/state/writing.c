@@ -153,8 +153,9 @@ static void copy(struct world *world)
         places[i] = find_name(&from->plain, world->pending.columns[i].name);
         same += places[i] != LX_NONE;
     }
-    MUST(world, same != 0 ? LX_OK : LX_ERR_MISMATCH,
-         lx_writer_copy(world->writer, from->dataset, indices, count, NULL, &world->error));
+    MUST(
+        world, same != 0 ? LX_OK : LX_ERR_MISMATCH,
+        lx_writer_copy(world->writer, from->dataset, NULL, 0, indices, count, NULL, &world->error));
     for (uint64_t i = 0; same != 0 && i < count; i++) {
         struct plain_record record = {{0}};
         for (size_t k = 0; k < world->pending.column_count; k++)

@@ -32,7 +32,7 @@ START_TEST(all_records_are_copied_as_they_are_stored)
     records_make("from", 150, 50);
     lx_dataset *from = open_dataset("from");
     lx_writer *writer = records_create("to", NULL);
-    unit_ok(lx_writer_copy(writer, from, NULL, LX_NONE, &first, &error));
+    unit_ok(lx_writer_copy(writer, from, NULL, 0, NULL, LX_NONE, &first, &error));
     ck_assert_uint_eq(first, 0);
     close_writer(writer);
     plain_append(&plain, 200, 0);
@@ -57,11 +57,11 @@ START_TEST(appends_records_in_any_order)
     lx_writer *writer = records_create("to", NULL);
     records_append(writer, 4);
     plain_append(&plain, 4, 0);
-    unit_ok(lx_writer_copy(writer, from, indices, 5, &first, &error));
+    unit_ok(lx_writer_copy(writer, from, NULL, 0, indices, 5, &first, &error));
     ck_assert_uint_eq(first, 4);
     for (size_t i = 0; i < 5; i++)
         plain_append(&plain, 1, (uint32_t)indices[i]);
-    unit_ok(lx_writer_copy(writer, from, indices, 0, NULL, &error));
+    unit_ok(lx_writer_copy(writer, from, NULL, 0, indices, 0, NULL, &error));
     close_writer(writer);
     expect_model("to", &plain);
     lx_dataset_close(from);
@@ -79,7 +79,7 @@ START_TEST(a_dataset_can_be_copied_to_itself)
     records_append(writer, 30);
     commit(writer);
     lx_dataset *from = open_dataset("d");
-    unit_ok(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error));
+    unit_ok(lx_writer_copy(writer, from, NULL, 0, NULL, LX_NONE, NULL, &error));
     close_writer(writer);
     plain_append(&plain, 30, 0);
     plain_append(&plain, 30, 0);
@@ -108,15 +108,16 @@ START_TEST(compression_follows_the_schema)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     uint8_t right[VALUE_MAX], got[VALUE_MAX];
+    static const size_t wave = WAVE;
     records_make_sealed("from", 40);
     lx_dataset *from = open_dataset("from");
     lx_writer *writer = create_one("raw", "wave", LX_COMPRESSION_RAW);
-    unit_ok(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error));
+    unit_ok(lx_writer_copy(writer, from, &wave, 1, NULL, LX_NONE, NULL, &error));
     close_writer(writer);
     ck_assert_uint_eq(stored_bytes("raw", 0), 40 * 64);
     lx_dataset *raw = open_dataset("raw");
     writer = create_one("again", "wave", LX_COMPRESSION_FLATE);
-    unit_ok(lx_writer_copy(writer, raw, NULL, LX_NONE, NULL, &error));
+    unit_ok(lx_writer_copy(writer, raw, NULL, 0, NULL, LX_NONE, NULL, &error));
     close_writer(writer);
     ck_assert_uint_eq(stored_bytes("again", 0), stored_bytes("from", WAVE));
     lx_dataset *again = open_dataset("again");
@@ -148,7 +149,7 @@ START_TEST(a_dictionary_is_not_copied)
     unit_ok(lx_schema_add_field(schema, "y", LX_BYTES, NULL, 0, LX_COMPRESSION_ZSTD, &error));
     unit_ok(lx_writer_create("to", schema, NULL, &writer, &error));
     lx_schema_free(schema);
-    unit_ok(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error));
+    unit_ok(lx_writer_copy(writer, from, NULL, 0, NULL, LX_NONE, NULL, &error));
     close_writer(writer);
     lx_dataset *to = open_dataset("to");
     unit_ok(lx_dataset_verify(to, NULL, NULL, NULL, NULL, &error));
@@ -197,7 +198,7 @@ START_TEST(handles_highly_compressible_values)
         const char *path = compression == LX_COMPRESSION_RAW ? "raw" : "flate";
         writer = create_texts(path, compression);
         for (uint64_t size = 0; size <= sizeof zeros; size++) {
-            unit_ok(lx_writer_copy(writer, from, &size, 1, NULL, &error));
+            unit_ok(lx_writer_copy(writer, from, NULL, 0, &size, 1, NULL, &error));
             commit(writer); /* so that each has its own write buffer */
         }
         close_writer(writer);
@@ -219,21 +220,30 @@ END_TEST
 START_TEST(rejects_unfit_records_before_appending_any)
 {
     static const uint64_t beyond[] = {3, 10};
+    static const size_t fields[] = {IMAGE, WAVE}, beyond_fields[] = {FIELDS};
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make_sealed("from", 10);
     lx_dataset *from = open_dataset("from");
     lx_writer *writer = create_one("other", "wave", LX_COMPRESSION_RAW);
-    unit_fails(lx_writer_copy(writer, from, beyond, 2, NULL, &error), LX_ERR_RANGE);
-    unit_fails(lx_writer_copy(writer, from, NULL, 11, NULL, &error), LX_ERR_RANGE);
-    unit_refuses_null(lx_writer_copy(writer, NULL, NULL, 0, NULL, &error), "from");
-    unit_refuses_null(lx_writer_copy(NULL, from, NULL, 0, NULL, &error), "writer");
+    unit_fails(lx_writer_copy(writer, from, NULL, 0, beyond, 2, NULL, &error), LX_ERR_RANGE);
+    unit_fails(lx_writer_copy(writer, from, NULL, 0, NULL, 11, NULL, &error), LX_ERR_RANGE);
+    unit_refuses_null(lx_writer_copy(writer, NULL, NULL, 0, NULL, 0, NULL, &error), "from");
+    unit_refuses_null(lx_writer_copy(NULL, from, NULL, 0, NULL, 0, NULL, &error), "writer");
     close_writer(writer);
     writer = create_one("form", "image", LX_COMPRESSION_RAW);
-    unit_fails(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error), LX_ERR_MISMATCH);
+    lx_status status = lx_writer_copy(writer, from, fields, 1, NULL, LX_NONE, NULL, &error);
+    expect_error(status, LX_ERR_MISMATCH, "dtype or shape", "from");
     close_writer(writer);
-    writer = create_one("name", "nothing", LX_COMPRESSION_RAW);
-    unit_fails(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error), LX_ERR_MISMATCH);
+    writer = create_one("name", "wave", LX_COMPRESSION_RAW);
+    status = lx_writer_copy(writer, from, NULL, 0, NULL, LX_NONE, NULL, &error);
+    expect_error(status, LX_ERR_MISMATCH, "lacks the field", "from");
+    status = lx_writer_copy(writer, from, fields, 2, NULL, LX_NONE, NULL, &error);
+    expect_error(status, LX_ERR_MISMATCH, "lacks the field", "from");
+    status = lx_writer_copy(writer, from, fields, 0, NULL, LX_NONE, NULL, &error);
+    expect_error(status, LX_ERR_MISMATCH, "no field", "");
+    unit_fails(lx_writer_copy(writer, from, beyond_fields, 1, NULL, LX_NONE, NULL, &error),
+               LX_ERR_RANGE);
     ck_assert_uint_eq(lx_writer_get_length(writer), 0);
     close_writer(writer);
     lx_dataset_close(from);
@@ -251,7 +261,7 @@ START_TEST(finds_damage_before_copying_it)
     file_flip(in("from", "chunk/0.zr"), 25);
     unit_ok(open_as("from", LX_VERIFY_NEVER, false, &from, &error));
     lx_writer *writer = records_create("to", NULL);
-    unit_fails(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error), LX_ERR_CORRUPT);
+    unit_fails(lx_writer_copy(writer, from, NULL, 0, NULL, LX_NONE, NULL, &error), LX_ERR_CORRUPT);
     unit_ok(lx_writer_rollback(writer, &error));
     ck_assert_uint_eq(lx_writer_get_length(writer), 0);
     close_writer(writer);
@@ -275,7 +285,7 @@ START_TEST(finds_a_lost_row_before_copying_it_as_missing)
             records_unseal("from");
         lx_dataset *from = open_dataset("from");
         lx_writer *writer = records_create("to", NULL);
-        lx_status status = lx_writer_copy(writer, from, &lost, 1, NULL, &error);
+        lx_status status = lx_writer_copy(writer, from, NULL, 0, &lost, 1, NULL, &error);
         if (sealed)
             expect_error(status, LX_ERR_CORRUPT, "table checksum mismatch", "image.offset");
         else

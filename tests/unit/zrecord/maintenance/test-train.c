@@ -24,7 +24,7 @@ START_TEST(a_dictionary_is_trained_on_stored_values)
     /* A copy with a dictionary from the start. */
     lx_writer *copy = texts_create("copy", NULL, 0, 4096);
     unit_ok(lx_writer_train_dictionary(copy, "text", dataset, &error));
-    unit_ok(lx_writer_copy(copy, dataset, NULL, LX_NONE, NULL, &error));
+    unit_ok(lx_writer_copy(copy, dataset, NULL, 0, NULL, LX_NONE, NULL, &error));
     close_writer(copy);
     ck_assert_uint_lt(texts_stored("copy"), texts_stored("d"));
     close_writer(writer);

@@ -303,7 +303,7 @@ START_TEST(maintenance_waits_rarely)
     lx_export_options_free(first);
     ck_assert_uint_le(waits(&pair), 2 * 2);
     lx_writer *writer = records_create("copy", writer_options(LX_DURABILITY_NONE));
-    unit_ok(lx_writer_copy(writer, pair.far, indices, BATCH, NULL, &error));
+    unit_ok(lx_writer_copy(writer, pair.far, NULL, 0, indices, BATCH, NULL, &error));
     close_writer(writer);
     ck_assert_uint_le(waits(&pair), 2 * fields + 2); /* with missing values: the whole tables */
     unit_ok(lx_dataset_probe(pair.far, NULL, 0, indices, BATCH, damaged, &error));
@@ -329,7 +329,7 @@ START_TEST(copies_and_refuses_a_backup)
     lx_writer *writer = records_create("copy", NULL);
     for (uint64_t i = 0; i < 60; i++)
         indices[i] = i;
-    unit_ok(lx_writer_copy(writer, pair.far, indices, 60, NULL, &error));
+    unit_ok(lx_writer_copy(writer, pair.far, NULL, 0, indices, 60, NULL, &error));
     close_writer(writer);
     expect_dataset("copy", 60);
     lx_status status = lx_dataset_backup(pair.far, "backup", NULL, NULL, &error);

@@ -346,7 +346,7 @@ START_TEST(copies_know_what_is_missing)
         lx_dataset *dataset = open_placed("d", (struct placed){.access = LX_ACCESS_MMAP});
         unit_ok(lx_dataset_backup(dataset, "backup", NULL, NULL, &error));
         unit_ok(lx_writer_open("copy", NULL, &writer, &error));
-        unit_ok(lx_writer_copy(writer, dataset, NULL, 20000, NULL, &error));
+        unit_ok(lx_writer_copy(writer, dataset, NULL, 0, NULL, 20000, NULL, &error));
         unit_ok(lx_writer_close(writer, &error));
         lx_dataset_close(dataset);
         ck_assert_int_eq(may_be_missing("backup"), lacks);
