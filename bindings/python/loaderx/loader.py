@@ -27,6 +27,7 @@ from .orders import Budgeted, Order, Sequential
 from .orders.order import to_json
 from .ranks import choose_rank
 from .sources.null import NullDataset
+from .sources.records import refuse_own_method
 from .sources.source import as_source, describe
 
 __all__ = ['Loader', 'generator']
@@ -187,7 +188,8 @@ class Loader:
         in place, without a copy. A pandas DataFrame, or a list with a dict for each record, is
         copied into an array for each column, and must not have missing values. A path to a
         directory names a dataset; any other path names an .npy file, or an .npz file, whose arrays
-        are read into memory.
+        are read into memory. A dataset of a class that overrides `__getitem__`, `__getitems__` or
+        `__len__` is refused, because the loader would not call them: pass `transform`.
     fields : list of str, optional
         The fields to read; None: all.
     batch_size : int, optional
@@ -361,6 +363,7 @@ class Loader:
         text = describe(source)
         for_loader = getattr(source, '_for_loader', None)
         if for_loader is not None:
+            refuse_own_method(source, 'source')
             source, order = for_loader(order)
         core = as_source(source)
         names = choose_fields(core, fields)

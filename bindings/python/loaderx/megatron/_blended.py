@@ -9,7 +9,7 @@ import numpy as np
 
 from .._check import Folder, folder, natural
 from ..orders.mixed import indices_at, locate
-from ..sources.records import BatchReadable
+from ..sources.records import BatchReadable, refuse_own_method
 from ..orders import Blend, Order, Sequential
 from ..sources import ConcatDataset
 from ..sources.tokens import tokens_of
@@ -210,13 +210,15 @@ class BlendedDataset(BatchReadable):
         """Return the source and the order to use in a Loader."""
         if order is not None:
             raise ValueError('order must not be given: a blend has its own order; use blend.source')
+        for i, one in enumerate(self.datasets):
+            refuse_own_method(one, f'source.datasets[{i}]')
         return self.source, self.order
 
     def __len__(self) -> int:
         return len(self.source) if self.size is None else self.size
 
     def __getitem__(self, idx: int) -> Dict[str, Any]:
-        return self.__getitems__([idx])[0]
+        return BlendedDataset.__getitems__(self, [idx])[0]    # a subclass may override it
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
         """Return several samples at once, for torch's DataLoader."""

@@ -251,7 +251,7 @@ class GPTDataset(BatchReadable):
         return len(self.source)
 
     def __getitem__(self, idx: Optional[int]) -> Dict[str, Any]:
-        return self.__getitems__([idx])[0]
+        return GPTDataset.__getitems__(self, [idx])[0]    # a subclass may override it
 
     def __getitems__(self, indices: Sequence[Optional[int]]) -> List[Dict[str, Any]]:
         """Return several samples at once, for torch's DataLoader."""

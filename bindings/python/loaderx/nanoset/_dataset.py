@@ -308,7 +308,7 @@ class Nanoset(BatchReadable):
         return self.train_split_num_samples
 
     def __getitem__(self, idx: int) -> Dict[str, Any]:
-        return self.__getitems__([idx])[0]
+        return Nanoset.__getitems__(self, [idx])[0]    # a subclass may override it
 
     def __getitems__(self, indices: Iterable[int]) -> List[Dict[str, Any]]:
         """Return several samples at once, for torch's DataLoader."""

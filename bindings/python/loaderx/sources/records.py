@@ -21,16 +21,17 @@ from .places import place_of_next, reading_a_batch
 from .preview import preview
 from .where import Condition, find_records
 
-__all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field',
-           'positions_of', 'records_of', 'resolved', 'with_none']
+__all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field', 'own_method',
+           'positions_of', 'records_of', 'refuse_own_method', 'resolved', 'with_none']
 
 _Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
 
 class BatchReadable:
     """A dataset from which torch's DataLoader can read several records at once.
 
-    If a subclass overrides ``__getitem__``, each record is read by that method. As with torch's
-    datasets, ``+`` makes a torch ConcatDataset.
+    If a subclass overrides ``__getitem__``, each record is read by that method, also by
+    ``__getitems__``, unless the subclass overrides it, too. What reads batches by the library
+    refuses such a subclass. As with torch's datasets, ``+`` makes a torch ConcatDataset.
     """
 
     __slots__ = ()
@@ -68,15 +69,39 @@ class Concatenable(BatchReadable):
     _select: ClassVar[Callable[[Any, Any], Any]]
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, Concatenable) and not (
-                _overrides_getitem(self) or _overrides_getitem(other)):
+        if isinstance(other, Concatenable) and not (own_method(self) or own_method(other)):
             return Concatenable._concatenate([self, other])
         return super().__add__(other)
 
 
-def _overrides_getitem(dataset: Concatenable) -> bool:
-    """Return whether the dataset belongs to a subclass that overrides `__getitem__`."""
-    return getattr(type(dataset), '__getitems__', None) is _read_one_by_one
+# The methods that define the records of a dataset, and what replaces those of a user's class where
+# the library reads batches, which calls none of them.
+_BY_TRANSFORM = 'change batches with transform= of the loader'
+_INSTEAD = {'__getitem__': _BY_TRANSFORM, '__getitems__': _BY_TRANSFORM,
+            '__len__': 'select records with a SubsetDataset'}
+
+
+def own_method(dataset: object, names: Iterable[str] = tuple(_INSTEAD)) -> Optional[str]:
+    """Return the name of a method that a user's class overrides, or None if there is none.
+
+    By default, these are the methods that define the records.
+    """
+    package = __name__.partition('.')[0]
+    for name in names:
+        kind = next((base for base in type(dataset).__mro__ if name in vars(base)), None)
+        if kind is not None and kind.__module__.partition('.')[0] != package:
+            return name
+    return None
+
+
+def refuse_own_method(dataset: object, what: str) -> None:
+    """Raise TypeError if the class of a dataset has its own records, which would be ignored."""
+    name = own_method(dataset) if isinstance(dataset, BatchReadable) else None
+    if name is not None:
+        raise TypeError(
+            f'{what} is of the class {type(dataset).__name__}, whose own {name}() would be ignored '
+            f'here, because the library reads whole batches: {_INSTEAD[name]}, or pass the dataset '
+            f'alone to loaderx.torch.DataLoader, which calls {name}()')
 
 
 def _read_one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:

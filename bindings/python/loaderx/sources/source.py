@@ -15,9 +15,9 @@ from .._types import array_type
 from .arrays import NPDataset
 from .column import Column
 from .dataset import Dataset
-from .records import BatchReadable, Records
+from .records import BatchReadable, Records, refuse_own_method
 
-__all__ = ['as_source', 'core_of', 'describe', 'located', 'zip_sources']
+__all__ = ['as_source', 'core_of', 'core_of_base', 'describe', 'located', 'zip_sources']
 
 # The column names of a pair of arrays, as in DataLoader.
 PLACES = ('data', 'label')
@@ -62,6 +62,12 @@ def _to_array(column: Any, name: str) -> np.ndarray[Any, Any]:
 
 def _core_of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
     """Return a source for one dataset, array or path, and whether its column has no name."""
+    refuse_own_method(source, name)
+    return core_of_base(source, name)
+
+
+def core_of_base(source: Any, name: str) -> Tuple[_core.Source, bool]:
+    """Return the same, for a dataset of a user's class without the methods of this class."""
     if isinstance(source, (str, bytes, os.PathLike)):
         if is_url(source):
             return _core.source_dataset(Dataset(source)), False

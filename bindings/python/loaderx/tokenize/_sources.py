@@ -8,6 +8,7 @@ import zlib
 from typing import Any, Dict, List, Optional, Sequence
 
 from ..sources import Column, Dataset
+from ..sources.records import own_method
 from ._texts import Text
 
 __all__ = ['ReadSize', 'Texts', 'choose_field', 'texts_of']
@@ -119,11 +120,12 @@ def texts_of(texts: Any, field: Optional[str]) -> Texts:
     """Return the texts that the caller's argument describes."""
     if isinstance(texts, (str, bytes, os.PathLike)):
         texts = Dataset(texts)
+    stored = isinstance(texts, Column) or own_method(texts) is None
     if isinstance(texts, Column):
         if field is not None:
             raise ValueError('field must not be given with a Column, which is a field')
         texts, field = texts._dataset, texts.name
-    if isinstance(texts, Dataset):
+    if isinstance(texts, Dataset) and stored:
         return _Stored(texts, choose_field(texts, field))
     if not hasattr(texts, '__getitem__') or not hasattr(texts, '__len__'):
         raise TypeError('texts must be a Dataset, its path, a Column, or a sequence of texts, '

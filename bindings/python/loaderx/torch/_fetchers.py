@@ -18,8 +18,8 @@ from .._tensors import to_tensor
 from .._types import varies
 from ..sources import Dataset, NPDataset
 from ..sources.places import reading_at
-from ..sources.records import Records, resolved
-from ..sources.source import as_source, core_of, describe, located
+from ..sources.records import Records, own_method, resolved
+from ..sources.source import as_source, core_of, core_of_base, describe, located
 from ._collate import default_collate
 from ._token_stream import TokenStream
 
@@ -27,13 +27,6 @@ __all__ = ['Found', 'Gathered', 'Listed', 'Place', 'Together', 'collation', 'fin
            'find_source', 'is_ours', 'together']
 
 _KINDS = (Dataset, NPDataset, Records)
-
-# The methods that read several records. A subclass may override them.
-_READ_METHODS = tuple(kind.__getitems__ for kind in _KINDS)
-
-# The methods of a dataset of this package that a user's subclass may override.
-_ITEM_METHODS = '__getitem__', '__getitems__'
-_PACKAGE = __name__.split('.', maxsplit=1)[0]
 
 # The epoch of a batch, and the position of its first record, on which random choices depend.
 Place = Tuple[int, int]
@@ -81,11 +74,9 @@ def is_ours(dataset: Any) -> bool:
         return all(map(is_ours, dataset.datasets))
     if type(dataset) is data.Subset:
         return is_ours(dataset.dataset)
-    if isinstance(dataset, (*_KINDS, TokenStream)):
-        methods = ('__iter__',) if isinstance(dataset, TokenStream) else _ITEM_METHODS
-        return all(_PACKAGE == getattr(getattr(type(dataset), name, None), '__module__',
-                                       '').split('.')[0] for name in methods)
-    return False
+    if isinstance(dataset, TokenStream):
+        return own_method(dataset, ['__iter__']) is None
+    return isinstance(dataset, _KINDS) and own_method(dataset) is None
 
 
 def find_source(dataset: Any) -> Optional[Found]:
@@ -102,28 +93,24 @@ def find_data(dataset: Any) -> Optional[_core.Source]:
     A user's subclass may read the records of a loaderx dataset in its own way.
     """
     try:
-        found = _find(dataset, lambda kind: True)
+        found = _find(dataset, core_of_base)
     except AttributeError:
         return None    # its constructor did not call that of its base class
     return None if found is None else found[0]
 
 
-def _is_read_by_us(kind: type) -> bool:
-    return getattr(kind, '__getitems__', None) in _READ_METHODS
-
-
-def _find(dataset: Any, accept: Callable[[type], bool] = _is_read_by_us) -> Optional[Found]:
+def _find(dataset: Any, get: Callable[[Any, str], Found] = core_of) -> Optional[Found]:
     try:
         if isinstance(dataset, Together):
             return dataset._source, False
-        if isinstance(dataset, _KINDS) and accept(type(dataset)):
-            return core_of(dataset, 'dataset')
+        if isinstance(dataset, _KINDS):
+            return get(dataset, 'dataset')
         if type(dataset) is data.ConcatDataset:
-            return _concat([_find(one, accept) for one in dataset.datasets])
+            return _concat([_find(one, get) for one in dataset.datasets])
         if type(dataset) is data.Subset:
-            return _subset(_find(dataset.dataset, accept), dataset.indices)
+            return _subset(_find(dataset.dataset, get), dataset.indices)
     except (TypeError, ValueError, IndexError):
-        pass    # only NumPy can read the array, or torch will raise an error later
+        pass    # only its class or NumPy can read it, or torch will raise an error later
     return None
 
 
