@@ -14,6 +14,7 @@ from . import _core
 from ._check import UINT64_MAX, boolean, natural
 from ._arrangement import after_arranging, arrangement, choose_forms
 from ._explain import Planner
+from ._fixed import Fixed
 from ._loader_stats import LoaderStats
 from ._missing import missing_rules
 from ._output_names import choose_output
@@ -119,7 +120,7 @@ def _fail_closed() -> Planner:
     raise LoaderxError('the loader is closed')
 
 
-class Loader:
+class Loader(Fixed):
     """An iterator over the batches of a source, which threads prefetch in a given order.
 
     >>> source = {'data': np.arange(8).reshape(4, 2), 'label': np.arange(4) * 10}
@@ -307,6 +308,8 @@ class Loader:
     >>> [batch.position for batch in Loader(np.arange(10), batch_size=2, skip=[(4, 8)])]
     [0, 2, 8]
     """
+
+    _then = ', and continue with set_epoch() or load_state_dict()'
 
     _passes: Passes
     _source: Optional[_core.Source]   # what is read; None once the loader is closed

@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional,
 
 from ._check import natural
 from ._elsewhere import Credentials
+from ._fixed import Fixed
 from ._paths import absolute, check_target, is_url, shown
 from ._tables import arrow_of
 from .arrow import derive_fields
@@ -49,7 +50,7 @@ class Part(NamedTuple):
     order: int
 
 
-class PartWriter:
+class PartWriter(Fixed):
     """Writes the share of one task, for a dataset that many tasks write.
 
     In a with-block, the object writes a dataset in a local directory. At the end of the block, the
@@ -257,7 +258,7 @@ def _url_of(url: Path) -> str:
     return (text if is_url(text) else f'file://{text}').rstrip('/')
 
 
-class PartJob:
+class PartJob(Fixed):
     """A job of an engine, whose tasks write parts; the engine pickles it.
 
     Parameters
@@ -267,6 +268,8 @@ class PartJob:
     options : dict
         Arguments of `PartWriter`, which are checked here, before any task runs.
     """
+
+    url: str
 
     def __init__(self, url: Path, options: Mapping[str, Any]) -> None:
         self.url = _url_of(url)

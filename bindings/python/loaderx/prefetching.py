@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Callable, Deque, Dict, Iterable, Iterator, Optional, Type, TypeVar
 
 from ._check import natural
+from ._fixed import Fixed
 from .errors import LoaderxError
 
 __all__ = ['Prefetcher', 'prefetch']
@@ -112,7 +113,7 @@ class _Shared:
             return not self.stopped
 
 
-class Prefetcher(Iterator[_Item]):
+class Prefetcher(Fixed, Iterator[_Item]):
     """An iterator that prefetches items on a thread; `prefetch` creates it.
 
     Any thread can take items; each item is returned once. In a child of ``os.fork()``, taking items

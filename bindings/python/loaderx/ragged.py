@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._check import boolean, natural
+from ._fixed import Fixed
 from ._tables import to_array
 from ._tensors import to_tensor
 from .errors import LoaderxError
@@ -21,7 +22,7 @@ _SIDES = ('right', 'left')
 _KINDS = 'biufcmMV'    # ml_dtypes has types of kind V
 
 
-class Pad:
+class Pad(Fixed):
     """How a loader pads the values of a field to a common length.
 
     Parameters

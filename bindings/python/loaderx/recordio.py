@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
+from ._fixed import Fixed
 from ._record_files import list_files
 from .sources.recordio import RecordIODataset
 
@@ -27,7 +28,7 @@ _Path = Union[str, 'os.PathLike[str]']
 _HEAD = struct.Struct('<IfQQ')
 
 
-class Skipped(Tuple[int, int]):
+class Skipped(Fixed, Tuple[int, int]):
     """What a reader has passed over: the tuple ``(places, bytes)``.
 
     Attributes
@@ -48,7 +49,7 @@ class Skipped(Tuple[int, int]):
         return (*self, self.rest)
 
 
-class MXRecordIO:
+class MXRecordIO(Fixed):
     """A RecordIO file that is read or written from its beginning to its end.
 
     A child of ``fork()`` reads the file from its beginning, with a reader of its own.
@@ -89,11 +90,15 @@ class MXRecordIO:
     [b'record 1', b'record 2']
     """
 
+    uri: _Path
+    flag: str
+    is_open: bool = False
+    pid: int
+
     def __init__(self, uri: _Path, flag: str, *, skip: bool = False) -> None:
         if flag not in ('r', 'w', 'a'):
             raise ValueError(f"flag must be 'r', 'w' or 'a', not {flag!r}")
         self.uri, self.flag, self._skip = uri, flag, skip
-        self.is_open = False
         self._handle: Any = None
         self.open()
 
@@ -110,8 +115,7 @@ class MXRecordIO:
         self._handle = (
             _core.RecordioWriter(self.uri, self._index_path(), self.flag == 'a') if self.writable
             else _core.RecordioReader(self.uri, self._skip))
-        self.pid = os.getpid()
-        self.is_open = True
+        vars(self).update(pid=os.getpid(), is_open=True)
 
     def close(self) -> None:
         """Write what is buffered, make the file durable, and close it.
@@ -123,7 +127,7 @@ class MXRecordIO:
         """
         if not self.is_open:
             return
-        self.is_open = False
+        vars(self).update(is_open=False)
         handle, self._handle = self._handle, None
         if self.pid == os.getpid() or not self.writable:
             handle.close()
@@ -181,9 +185,8 @@ class MXRecordIO:
         return {**self.__dict__, '_handle': None}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        was_open, self.is_open = self.is_open, False
-        if was_open:
+        vars(self).update(state, is_open=False)
+        if state['is_open']:
             self.open()
 
 
@@ -218,11 +221,14 @@ class MXIndexedRecordIO(MXRecordIO):
     b'record 3'
     """
 
+    idx_path: _Path
+    key_type: Callable[[str], Any]
+    idx: Dict[Any, int]
+    keys: List[Any]
+
     def __init__(self, idx_path: _Path, uri: _Path, flag: str,
                  key_type: Callable[[str], Any] = int, *, skip: bool = False) -> None:
         self.idx_path, self.key_type = idx_path, key_type
-        self.idx: Dict[Any, int] = {}
-        self.keys: List[Any] = []
         super().__init__(uri, flag, skip=skip)
 
     def _index_path(self) -> Optional[_Path]:
@@ -230,7 +236,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
     def open(self) -> None:
         super().open()
-        self.idx, self.keys = {}, []
+        vars(self).update(idx={}, keys=[])
         if self.flag != 'w':
             for text, offset in _core.recordio_index(self.idx_path):
                 self._add(self.key_type(text), offset)
@@ -290,7 +296,7 @@ class MXIndexedRecordIO(MXRecordIO):
         raise TypeError('a record of an indexed file needs a key: use write_idx()')
 
 
-class InputSplit:
+class InputSplit(Fixed):
     """An iterator over one of several parts of one or more files, as dmlc-core's InputSplit.
 
     The files are taken as one sequence of bytes, which is cut into parts of equal length. A part
@@ -352,6 +358,9 @@ class InputSplit:
     True
     """
 
+    files: List[_Path]
+    epoch: int
+
     def __init__(self, uri: Union[_Path, Iterable[_Path]], part_index: int = 0, num_parts: int = 1,
                  *, skip: bool = False, index: Union[_Path, Iterable[_Path], None] = None,
                  shuffle: bool = False, chunks: Optional[int] = None, seed: int = 0) -> None:
@@ -364,18 +373,17 @@ class InputSplit:
         self._chunks = (1 if not shuffle else UINT64_MAX if chunks is None else
                         natural('chunks', chunks, 1))
         self._seed = natural('seed', seed)
-        self.files: List[_Path] = list_files(uri)
+        self.files = list_files(uri)
         part_index, num_parts = natural('part_index', part_index), natural('num_parts', num_parts)
         indexes: Dict[str, Any] = {} if index is None else {'indexes': list_files(index, '.idx')}
         self._reader = _core.RecordioReader(self.files, skip, part_index, num_parts, **indexes)
-        self.epoch = 0
         self.reset(0)
 
     def reset(self, epoch: Optional[int] = None) -> None:
         """Return to the beginning, and begin an epoch: by default, the next one."""
         epoch = self.epoch + 1 if epoch is None else natural('epoch', epoch)
         self._reader.shuffle(self._chunks, self._seed, epoch)
-        self.epoch = epoch
+        vars(self).update(epoch=epoch)
 
     def __iter__(self) -> Iterator[bytes]:
         return self

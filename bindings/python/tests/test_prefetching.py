@@ -204,7 +204,7 @@ def test_an_early_end_closes_the_generator(how):
         items.close()
         items.close()
     elif how == 'cycle':
-        items.itself = items
+        items._itself = items
         del items
         gc.collect()
     elif how == 'drop':

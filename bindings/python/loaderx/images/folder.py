@@ -121,20 +121,21 @@ class ImageFolder(SourceRecords):
     """
 
     root: str
+    classes: List[str]
+    class_to_idx: Dict[str, int]
+    samples: List[Tuple[str, int]]
 
     def __init__(self, root: Any, *, hidden: bool = False) -> None:
         self.root = os.fsdecode(root)
         self._path = absolute(root)
         self._hidden = boolean('hidden', hidden)
         listing = _Listing(hidden)
-        self.classes: List[str] = [entry.name for entry in listing.names(self.root)
-                                   if entry.is_dir()]
+        self.classes = [entry.name for entry in listing.names(self.root) if entry.is_dir()]
         if not self.classes:
             raise FileNotFoundError(f'{self.root} has no sub-folders, which would be the classes')
-        self.class_to_idx: Dict[str, int] = {name: i for i, name in enumerate(self.classes)}
-        self.samples: List[Tuple[str, int]] = [
-            (path, label) for label, name in enumerate(self.classes)
-            for path in listing.images(os.path.join(self.root, name))]
+        self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
+        self.samples = [(path, label) for label, name in enumerate(self.classes)
+                        for path in listing.images(os.path.join(self.root, name))]
         if not self.samples:
             raise FileNotFoundError(f'the sub-folders of {self.root} have no files whose names end '
                                     f'with {", ".join(_SUFFIXES)}')

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 
 from .._check import boolean, natural
+from .._fixed import Fixed
 from .._logging import log
 from ..errors import CorruptError
 from ..loader import Loader
@@ -20,7 +21,7 @@ from .record_files import LabelList, open_part, open_records
 __all__ = ['DataBatch', 'DataDesc', 'ImageRecordIter']
 
 
-class DataDesc(NamedTuple('DataDesc', [('name', str), ('shape', Tuple[int, ...])])):
+class DataDesc(Fixed, NamedTuple('DataDesc', [('name', str), ('shape', Tuple[int, ...])])):
     """The name and the shape of an array in batches; ``dtype`` and ``layout`` describe it, too."""
 
     dtype: np.dtype[Any]
@@ -58,7 +59,7 @@ class DataBatch:
                 f'label shapes: {[one.shape for one in self.label]}')
 
 
-class ImageRecordIter:
+class ImageRecordIter(Fixed):
     """Batches of augmented images from RecordIO files, as ``mx.io.ImageRecordIter`` returns them.
 
     Parameters have the names, meanings and defaults of MXNet 1.9. One that is not supported raises
@@ -193,6 +194,10 @@ class ImageRecordIter:
     """
 
     _batch: Optional[DataBatch] = None    # the last one
+
+    batch_size: int
+    provide_data: List[DataDesc]
+    provide_label: List[DataDesc]
 
     def __init__(self, *, path_imgrec: Any, data_shape: Sequence[int], batch_size: int,
                  path_imgidx: Any = '', path_imglist: Any = '', label_width: int = 1,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Sequence, Tuple, Union
 
 from .._check import natural, number, real
+from .._fixed import Fixed
 from .._images import Transform
 
 __all__ = ['CenterCrop', 'Flip', 'RandomCrop', 'RandomResizedCrop', 'Resize', 'Step']
@@ -51,7 +52,7 @@ def _around(name: str, amount: Union[float, Sequence[float]], centre: float = 0,
     return max(centre - distance, least), centre + distance
 
 
-class Step:
+class Step(Fixed):
     """The base class of steps."""
 
     _arguments: Tuple[Any, ...]

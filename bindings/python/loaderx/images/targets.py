@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .._check import natural
+from .._fixed import Fixed
 from .._images import Transform
 
 __all__ = ['Boxes', 'Mask', 'Points', 'Target']
@@ -12,7 +13,7 @@ __all__ = ['Boxes', 'Mask', 'Points', 'Target']
 _FORMATS = 'xyxy', 'xywh', 'cxcywh'
 
 
-class Target:
+class Target(Fixed):
     """The base class of what changes with images."""
 
     def _add(self, transform: Transform, field: str) -> None:

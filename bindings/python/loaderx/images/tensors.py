@@ -47,6 +47,9 @@ class Normalize(TensorStep):
     Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
     """
 
+    mean: Tuple[float, ...]
+    std: Tuple[float, ...]
+
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
         self.mean = tuple(real('mean', number) for number in mean)
         self.std = tuple(real('std', number) for number in std)

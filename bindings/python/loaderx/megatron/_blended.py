@@ -64,6 +64,12 @@ class BlendedDataset(BatchReadable):
     >>> loader = lx.Loader(blend, batch_size=8, transform=blend.collate)
     """
 
+    datasets: List[GPTDataset]
+    weights: List[float]
+    size: Optional[int]
+    source: ConcatDataset
+    order: Order
+
     def __init__(
         self,
         datasets: Sequence[GPTDataset],
@@ -72,7 +78,7 @@ class BlendedDataset(BatchReadable):
         *,
         tables: Folder = None,
     ) -> None:
-        self.datasets: List[GPTDataset] = list(datasets)
+        self.datasets = list(datasets)
         if not 1 <= len(self.datasets) <= _SETS_MAX:
             raise ValueError(f'datasets must have 1 to {_SETS_MAX} items, not {len(self.datasets)}')
         for i, one in enumerate(self.datasets):
@@ -92,9 +98,8 @@ class BlendedDataset(BatchReadable):
         parts = [Sequential(n=length) for length in lengths]
         offsets = self._begins.tolist()
         if self.size is None:
-            self.order: Order = Blend(parts, offsets=offsets, method='exhaustive',
-                                      tables=self._tables)
-            self.weights: List[float] = [float(length) for length in lengths]
+            self.order = Blend(parts, offsets=offsets, method='exhaustive', tables=self._tables)
+            self.weights = [float(length) for length in lengths]
             return
         raw_weights = list(map(float, lengths)) if self._weights is None else self._weights
         if len(raw_weights) != len(lengths):

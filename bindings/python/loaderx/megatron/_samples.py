@@ -167,6 +167,13 @@ class GPTDataset(BatchReadable):
     ...                    start=consumed_train_samples, transform=dataset.collate)
     """
 
+    tokens: Tokens
+    sequence_length: int
+    num_samples: Optional[int]
+    documents: _Range
+    random_seed: int
+    source: Samples
+
     def __init__(
         self,
         tokens: Any,
@@ -215,11 +222,11 @@ class GPTDataset(BatchReadable):
 
     def _set(self, arguments: Dict[str, Any]) -> None:
         self._options = options = arguments
-        self.tokens: Tokens = options['tokens']
-        self.sequence_length: int = options['sequence_length']
-        self.num_samples: Optional[int] = options['num_samples']
-        self.documents: _Range = options['documents']
-        self.random_seed: int = options['random_seed']
+        self.tokens = options['tokens']
+        self.sequence_length = options['sequence_length']
+        self.num_samples = options['num_samples']
+        self.documents = options['documents']
+        self.random_seed = options['random_seed']
         self.source = Samples(options)
 
     # ---- the tables

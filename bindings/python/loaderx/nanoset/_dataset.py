@@ -147,6 +147,20 @@ class Nanoset(BatchReadable):
     ...                    start=consumed_train_samples, transform=collate)
     """
 
+    dataset_folders: List[str]
+    dataset_paths: List[str]
+    sequence_length: int
+    token_size: int
+    train_split_num_samples: int
+    random_seed: int
+    eos_token_id: Optional[int]
+    return_positions: bool
+    source: ConcatDataset
+    order: Order
+    dataset_lengths: List[int]
+    dataset_weights: np.ndarray[Any, np.dtype[np.float64]]
+    dataset_counts: List[int]
+
     def __init__(
         self,
         dataset_folders: Optional[Iterable[Any]] = None,
@@ -199,14 +213,14 @@ class Nanoset(BatchReadable):
         self._argument: str = arguments['argument']
         self._paths: List[str] = arguments['paths']
         as_folders = self._argument == 'dataset_folders'
-        self.dataset_folders: List[str] = self._paths if as_folders else []
-        self.dataset_paths: List[str] = [] if as_folders else self._paths
-        self.sequence_length: int = arguments['sequence_length']
-        self.token_size: int = arguments['token_size']
-        self.train_split_num_samples: int = arguments['train_split_num_samples']
-        self.random_seed: int = arguments['random_seed']
-        self.eos_token_id: Optional[int] = arguments['eos_token_id']
-        self.return_positions: bool = arguments['return_positions']
+        self.dataset_folders = self._paths if as_folders else []
+        self.dataset_paths = [] if as_folders else self._paths
+        self.sequence_length = arguments['sequence_length']
+        self.token_size = arguments['token_size']
+        self.train_split_num_samples = arguments['train_split_num_samples']
+        self.random_seed = arguments['random_seed']
+        self.eos_token_id = arguments['eos_token_id']
+        self.return_positions = arguments['return_positions']
         self._vocab_size: Optional[int] = arguments['vocab_size']
         self._out: str = arguments['out']
         self._overlap: bool = not arguments['datatrove']
@@ -216,7 +230,7 @@ class Nanoset(BatchReadable):
     def _open(self, sets: List[List[str]]) -> None:
         """Open the files, and compute the index of the first sample of each file and each set."""
         self._step = self.sequence_length if self._overlap else self.sequence_length + 1
-        self.dataset_lengths: List[int] = []
+        self.dataset_lengths = []
         datasets: List[TokenDataset] = []
         for i, files in enumerate(sets):
             some = [self._open_file(file) for file in files]
@@ -252,13 +266,12 @@ class Nanoset(BatchReadable):
             raise ValueError('dataset_weights must have at least one positive number')
         epoch = orders.Nanoset(lengths, weights, divide=divide, seed=self.random_seed)
         times = self.train_split_num_samples // len(epoch) + 1
-        self.order: Order = _Run(Repeat(epoch, times), 0, self.train_split_num_samples)
+        self.order = _Run(Repeat(epoch, times), 0, self.train_split_num_samples)
         self._epoch = epoch
         if weights is None:
             weights, divide = np.array(lengths, np.float64), True
-        self.dataset_weights: np.ndarray[Any, np.dtype[np.float64]] = (
-            weights / weights.sum() if divide else weights)
-        self.dataset_counts: List[int] = self._count()
+        self.dataset_weights = weights / weights.sum() if divide else weights
+        self.dataset_counts = self._count()
 
     # ---- the order
 

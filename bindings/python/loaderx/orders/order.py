@@ -13,11 +13,12 @@ import numpy as np
 
 from .. import _core
 from .._check import natural
+from .._fixed import Fixed
 
 __all__ = ['Order', 'to_json']
 
 
-class Order:
+class Order(Fixed):
     """A sequence of indices, and a position in the sequence.
 
     Positions count the samples of one global order, which all ranks share. An order of length n has

@@ -70,6 +70,11 @@ class PackedDataset(Records):
     [[0, 1, 2, 3, 4], [0, 1, 2, 5, 6]] [[1, 1, 1, 1, 1], [1, 1, 1, 2, 2]]
     """
 
+    tokens: Tokens
+    capacity: int
+    vocabulary: Optional[int]
+    pad: int
+
     _nameless = False
 
     def __init__(

@@ -12,6 +12,7 @@ from typing import (Any, Callable, ClassVar, Dict, Iterable, KeysView, List, Map
 import numpy as np
 
 from .. import _core
+from .._fixed import Fixed, is_ours
 from .._missing import read_filled
 from .._tables import to_array
 from .._types import varies
@@ -26,7 +27,7 @@ __all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_fie
 
 _Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
 
-class BatchReadable:
+class BatchReadable(Fixed):
     """A dataset from which torch's DataLoader can read several records at once.
 
     If a subclass overrides ``__getitem__``, each record is read by that method, also by
@@ -86,10 +87,9 @@ def own_method(dataset: object, names: Iterable[str] = tuple(_INSTEAD)) -> Optio
 
     By default, these are the methods that define the records.
     """
-    package = __name__.partition('.')[0]
     for name in names:
         kind = next((base for base in type(dataset).__mro__ if name in vars(base)), None)
-        if kind is not None and kind.__module__.partition('.')[0] != package:
+        if kind is not None and not is_ours(kind):
             return name
     return None
 

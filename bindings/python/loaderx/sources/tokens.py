@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._check import UINT64_MAX, boolean, integer, natural
+from .._fixed import Fixed
 from .._paths import absolute, is_dataset
 from ..errors import LoaderxError
 from .column import Column
@@ -57,7 +58,7 @@ def token(name: str, value: Any, wide: bool) -> int:
     return found
 
 
-class Tokens(ComparedByValue):
+class Tokens(Fixed, ComparedByValue):
     """The tokens of files or dataset fields, as one sequence, and their documents.
 
     The name of a file determines its format: ``x.npy`` is a one-dimensional array; ``x.idx``, or
@@ -329,6 +330,12 @@ class TokenDataset(Records):
     [[0, 1, 2, 3], [4, 5, 6, 7]] [[1, 2, 3, 4], [5, 6, 7, 8]]
     """
 
+    tokens: Tokens
+    sequence_length: int
+    overlap: bool
+    vocabulary: Optional[int]
+    separator: Optional[int]
+
     _nameless = False
     _minimum = 1    # the minimum number of samples
 
@@ -353,11 +360,11 @@ class TokenDataset(Records):
         self.vocabulary = vocabulary_of(vocabulary)
         self._wide = wide_of(out)
         self._columns = columns_of(segments, positions)
-        self.separator = None
         if separator is not None:
             maximum = 2**63 if self.vocabulary is None else self.vocabulary
-            self.separator = natural('separator', separator, maximum=maximum - 1)
-            token('separator', self.separator, self._wide)
+            separator = natural('separator', separator, maximum=maximum - 1)
+            token('separator', separator, self._wide)
+        self.separator = separator
         self._source = self._open()
         if len(self) < self._minimum:
             raise ValueError(

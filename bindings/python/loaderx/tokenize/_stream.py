@@ -10,6 +10,7 @@ from typing import Any, Dict, Mapping, Optional, Type, TypeVar, Union
 import numpy as np
 
 from .._check import natural
+from .._fixed import Fixed
 from .._states import VERSION, check, checksum, number, other_length
 from ..errors import CorruptError, LoaderxError
 from ..orders import Order, Sequential
@@ -29,7 +30,7 @@ _AHEAD = 4 << 20
 _Self = TypeVar('_Self', bound='TokenStream')
 
 
-class TokenStream:
+class TokenStream(Fixed):
     """Samples of equal length from concatenated texts, which are tokenized on the fly.
 
     Documents are read in the given order, and the separator, if there is one, follows each
@@ -99,6 +100,12 @@ class TokenStream:
     ...     inputs, labels = batch['tokens'][:, :-1], batch['tokens'][:, 1:]
     ...     state = stream.state_dict()
     """
+
+    vocabulary: int
+    separator: Optional[int]
+    sequence_length: int
+    batch_size: Optional[int]
+    epochs: Optional[int]
 
     def __init__(
         self,

@@ -38,6 +38,8 @@ Found = Tuple[_core.Source, bool]
 class Together(Records):
     """A table, or datasets of equal length that are read side by side, as a `Loader` reads them."""
 
+    datasets: Any
+
     def __init__(self, datasets: Any) -> None:
         self.datasets, self._located = datasets, located(datasets)
         self._source = as_source(datasets, 'dataset')

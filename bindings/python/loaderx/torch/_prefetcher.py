@@ -10,13 +10,14 @@ from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
+from .._fixed import Fixed
 from ..batch import Batch
 from ..ragged import Ragged
 
 __all__ = ['DevicePrefetcher']
 
 
-class DevicePrefetcher:
+class DevicePrefetcher(Fixed):
     """Iterates over the batches of a loader, and copies them to a device.
 
     A batch is copied on a stream of its own, for which the current stream waits. The device thus
@@ -49,9 +50,11 @@ class DevicePrefetcher:
     cpu tensor([4, 5, 6, 7]) 8
     """
 
+    loader: Iterable[Any]
+    device: Any
+
     def __init__(self, loader: Iterable[Any], device: Any) -> None:
-        self.loader = loader
-        self.device = device = torch.device(device)
+        self.loader, device = loader, torch.device(device)
         # The module with the streams of the device, such as torch.cuda.
         self._streams: Any = None if device.type == 'cpu' else getattr(torch, device.type, None)
         if device.type != 'cpu' and not hasattr(self._streams, 'Stream'):
@@ -60,8 +63,9 @@ class DevicePrefetcher:
         self._side: Any = None    # the stream of the copies
         if self._streams is not None:
             if device.index is None:
-                self.device = torch.device(device.type, self._streams.current_device())
-            self._side = self._streams.Stream(self.device)
+                device = torch.device(device.type, self._streams.current_device())
+            self._side = self._streams.Stream(device)
+        self.device = device
         # Events at which the device has done the work on the last batches.
         self._marks: Deque[Any] = collections.deque()
 
