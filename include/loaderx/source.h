@@ -291,15 +291,16 @@ LX_API lx_status lx_source_new(uint64_t length, const lx_column_info *columns, s
  *
  * @param[in]  sources  At least one source; the call takes references.
  * @param[in]  names    A name for each source, or NULL. A name renames the only column of its
- *                      source; a NULL name keeps the column names of its source.
+ *                      source; of a source with several columns, the column x of one that is named
+ *                      a becomes a.x. A NULL name keeps the column names of its source.
  * @param[in]  count    The number of sources.
  * @param[out] source   Receives the source; release it with lx_source_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source was created.
  * @retval LX_ERR_MISMATCH  The lengths differ; the error reports both.
- * @retval LX_ERR_ARGUMENT  @p count is 0, two columns have the same name, a name is given for a
- *                          source with several columns, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  @p count is 0, two columns have the same name, a name is empty, too long
+ *                          or not UTF-8, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_new_zip(lx_source *const *sources, const char *const *names,

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import loaderx as lx
+from loaderx.sources.records import Records
+from public_classes import MAKE, Files
 
 
 def read(source, **options):
@@ -294,10 +296,28 @@ def test_keeps_the_names_of_datasets(tmp_path):
         writer.extend(p=np.arange(20), q=np.zeros(20, 'int8'))
     got = read((tmp_path / 'd', np.arange(20) * 2))
     assert list(got) == ['p', 'q', 'label']
-    with pytest.raises(ValueError, match="'p'"):
+    with pytest.raises(ValueError, match="'p'.*{'a': source"):
         lx.Loader((tmp_path / 'd', tmp_path / 'd'))
-    with pytest.raises(ValueError, match='renamed'):
-        lx.Loader({'a': tmp_path / 'd'})
+    got = read({'a': tmp_path / 'd', 'b': tmp_path / 'd'}, fields=['b.q', 'a.p'])
+    assert sorted(got) == ['a.p', 'b.q'] and got['a.p'].tolist() == sorted(range(20))
+    with pytest.raises(ValueError, match='shorter name'):
+        lx.Loader({'a' * 63: tmp_path / 'd'})
+    for pair in (tmp_path / 'd', np.arange(20)), (np.arange(20), tmp_path / 'd'):
+        with pytest.raises(ValueError, match='set has the fields p, q, but must have exactly one'):
+            lx.DataLoader(*pair)
+
+
+@pytest.mark.parametrize('kind', MAKE, ids=lambda kind: kind.__name__)
+def test_two_sources_of_any_class_are_read_side_by_side(tmp_path, kind):
+    if not issubclass(kind, (Records, lx.Dataset, lx.NPDataset, lx.ARDataset)):
+        pytest.skip('is not read side by side')
+    one = MAKE[kind](kind, Files(tmp_path))
+    alone, both = next(lx.Loader(one)), next(lx.Loader({'a': one, 'b': one}))
+    for side in 'ab':
+        names = {side if len(alone) == 1 else f'{side}.{name}': name for name in alone}
+        assert {name for name in both if name[0] == side} == set(names)
+        for name, inner in names.items():
+            assert np.array_equal(both[name][0], alone[inner][0])
 
 
 @pytest.mark.parametrize('source, error, word', [

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources of equal length whose columns are joined. */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "loader/sources/source-parts.h"
 
@@ -105,9 +107,28 @@ static const lx__source_class class = {.kind = "zip",
                                        .pin = pin,
                                        .dispose = lx__source_parts_dispose};
 
+/** Adds a column of a part. A name replaces its own, or, if the part has several, precedes it. */
+static lx_status add_column(lx_source *made, size_t position, const lx_source *part,
+                            const lx_column_info *column, const char *name, lx_error *error)
+{
+    char joined[2 * (LX__COLUMN_NAME_MAX + 1)];
+    if (name == NULL)
+        name = column->name;
+    else if (part->column_count != 1 && name[0] != '\0') {
+        int length = snprintf(joined, sizeof joined, "%s.%s", name, column->name);
+        if (length > LX__COLUMN_NAME_MAX)
+            return lx_fail(error, LX_ERR_ARGUMENT,
+                           "the column '%s' cannot be named '%s.%s', which has more than %d bytes: "
+                           "pass a shorter name for its source",
+                           column->name, name, column->name, LX__COLUMN_NAME_MAX);
+        name = joined;
+    }
+    return lx__source_set_column(made, position, name, column, error);
+}
+
 /** Counts the columns, and checks that the lengths are equal. */
-static lx_status count_columns(lx_source *const *sources, const char *const *names, size_t count,
-                               size_t *columns, lx_error *error)
+static lx_status count_columns(lx_source *const *sources, size_t count, size_t *columns,
+                               lx_error *error)
 {
     *columns = 0;
     if (count == 0)
@@ -119,11 +140,6 @@ static lx_status count_columns(lx_source *const *sources, const char *const *nam
             return lx_fail(
                 error, LX_ERR_MISMATCH, "source 0 has %llu records, but source %zu has %llu",
                 (unsigned long long)sources[0]->length, i, (unsigned long long)sources[i]->length);
-        if (names != NULL && names[i] != NULL && sources[i]->column_count != 1)
-            return lx_fail(error, LX_ERR_ARGUMENT,
-                           "source %zu has %zu columns, so none of them can be renamed to '%s': "
-                           "pass a name only for a source with a single column",
-                           i, sources[i]->column_count, names[i]);
         *columns += sources[i]->column_count;
     }
     return LX_OK;
@@ -136,11 +152,8 @@ static lx_status add_parts(lx_source *made, lx_source *const *sources, const cha
     lx_status status = lx__source_add_parts(made, sources, count, error);
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         const char *name = names != NULL ? names[i] : NULL;
-        for (size_t k = 0; status == LX_OK && k < sources[i]->column_count; k++) {
-            const lx_column_info *column = &sources[i]->columns[k];
-            status = lx__source_set_column(made, position++, name != NULL ? name : column->name,
-                                           column, error);
-        }
+        for (size_t k = 0; status == LX_OK && k < sources[i]->column_count; k++)
+            status = add_column(made, position++, sources[i], &sources[i]->columns[k], name, error);
     }
     return status == LX_OK ? lx__source_check_names(made, error) : status;
 }
@@ -153,7 +166,7 @@ lx_status lx_source_new_zip(lx_source *const *sources, const char *const *names,
         return lx__fail_null(error, "source");
     size_t columns;
     lx_source *made;
-    lx_status status = count_columns(sources, names, count, &columns, error);
+    lx_status status = count_columns(sources, count, &columns, error);
     if (status == LX_OK)
         status = lx__source_new(&class, sizeof(lx__parts_source), sources[0]->length, columns,
                                 &made, error);

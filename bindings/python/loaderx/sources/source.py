@@ -127,8 +127,12 @@ def _with_absolute_path(source: Any) -> Any:
 def zip_sources(
     sources: Sequence[Any], names: Sequence[Optional[str]], arguments: Sequence[str]
 ) -> _core.Source:
-    """Combine the columns of sources of equal length; names apply to sources with one column."""
+    """Combine sources of equal length that have one column each, under new names."""
     made = [_core_of_one(one, argument)[0] for one, argument in zip(sources, arguments)]
+    for core, argument in zip(made, arguments):
+        if len(core.columns) != 1:
+            raise ValueError(f'{argument} has the fields {", ".join(c[0] for c in core.columns)}, '
+                             'but must have exactly one: use a Loader')
     return _zip(made, names, ' and '.join(arguments), arguments)
 
 
@@ -142,7 +146,8 @@ def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str
     try:
         return _core.source_zip(tuple(made), tuple(names))
     except ValueError as error:
-        raise ValueError(f'{what}: {error}') from None
+        hint = "; {'a': source, ..} names its columns a.x, a.y, ..." if None in names else ''
+        raise ValueError(f'{what}: {error}{hint}') from None
 
 
 def _columns(source: Any, what: str) -> Optional[Dict[str, Any]]:
@@ -178,6 +183,7 @@ def core_of(source: Any, what: str) -> Tuple[_core.Source, bool]:
         return _core_of_one(source, what)
     if not source:
         raise ValueError(f'{what} is empty: pass at least one source')
+    shown = [f'{what}[{place}]' for place in range(len(source))]
     cores: List[_core.Source] = []
     names: List[Optional[str]] = []
     for place, one in enumerate(source):
@@ -189,7 +195,7 @@ def core_of(source: Any, what: str) -> Tuple[_core.Source, bool]:
             )
         cores.append(core)
         names.append(PLACES[place] if nameless else None)
-    return _zip(cores, names, what, [f'{what}[{place}]' for place in range(len(cores))]), False
+    return _zip(cores, names, what, shown), False
 
 
 def as_source(source: Any, what: str = 'source') -> _core.Source:
