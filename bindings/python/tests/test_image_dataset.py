@@ -12,10 +12,8 @@ import loaderx as lx
 
 pytest.importorskip('loaderx._images')
 from loaderx import images    # noqa: E402
+from public_classes import PNG, Files    # noqa: E402
 
-PNG = bytes.fromhex('89504e470d0a1a0a0000000d494844520000000200000001080200000'
-                    '07b40e8dd0000000d4944415478da63f8cfc000440008fe01ff19c06be7'
-                    '0000000049454e44ae426082')
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 TRAIN = [images.RandomResizedCrop(16), images.Flip(), images.Normalize(MEAN, STD)]
 
@@ -32,6 +30,11 @@ def encoded(number, kind='PNG', **more):
     file = io.BytesIO()
     image.fromarray(photo(number, **more)).save(file, kind)
     return file.getvalue()
+
+
+@pytest.fixture
+def files(tmp_path):
+    return Files(tmp_path)
 
 
 @pytest.fixture
@@ -252,3 +255,120 @@ def test_stats_say_that_decoding_takes_the_time_even_if_files_come_from_the_disk
     stats = loader.stats()
     assert stats['fill_ns'] / 2 < stats['map_ns'] <= stats['fill_ns']
     assert 'decoding and augmenting images, is the bottleneck' in stats.summary
+
+
+# ---- several image datasets in one loader
+
+
+VIEW = [images.RandomResizedCrop(8), images.Flip()]
+DEFAULT = {}
+
+
+def nested(one, other):
+    return {'a': lx.SubsetDataset(lx.ConcatDataset([one]), range(3)),
+            'b': lx.SubsetDataset(other, range(3))}
+
+
+SIDE_BY_SIDE = [lambda one, other: {'a': one, 'b': other}, nested,
+                lambda one, other: (lx.NPDataset(np.arange(3)), nested(one, other)['a'],
+                                    nested(one, other)['b'])]
+
+
+def readers():
+    yield lx.Loader
+    try:
+        from loaderx.torch import DataLoader
+    except ImportError:
+        return
+    yield DataLoader
+
+
+@pytest.mark.parametrize('seeds', [(DEFAULT, DEFAULT), ({'seed': 0}, DEFAULT),
+                                   (DEFAULT, {'seed': 0})])
+@pytest.mark.parametrize('arrange', SIDE_BY_SIDE)
+def test_two_views_with_forgotten_seeds_are_refused(seeds, arrange, files):
+    made = arrange(*(images.ImageDataset(files.photos, VIEW, **more) for more in seeds))
+    for reader in readers():
+        with pytest.raises(ValueError, match='same random choices.*seed 0: pass another seed='):
+            reader(made)
+
+
+def test_one_view_that_is_read_twice_is_refused(files):
+    view = images.ImageDataset(files.photos, VIEW)
+    for made in {'a': view, 'b': view}, (view, view), {'a': view, 'b': lx.ConcatDataset([view])}:
+        with pytest.raises(ValueError, match='same random choices'):
+            lx.Loader(made)
+
+
+def test_two_fields_of_a_record_with_forgotten_seeds_are_refused(tmp_path):
+    with lx.create(tmp_path / 'd', {name: lx.Field('image') for name in 'xy'}) as writer:
+        writer.extend(x=[PNG] * 3, y=[PNG] * 3)
+    left = images.ImageDataset(tmp_path / 'd', VIEW, field='x')
+    with pytest.raises(ValueError, match='dataset and the ImageDataset over it.*same random'):
+        images.ImageDataset(left, VIEW, field='y')
+    assert len(images.ImageDataset(left, VIEW, field='y', seed=1)) == 3
+
+
+def test_views_with_seeds_of_their_own_differ(photos):
+    views = {name: images.ImageDataset(photos, VIEW, **more)
+             for name, more in (('a', DEFAULT), ('b', {'seed': 1}))}
+    batch = next(lx.Loader(views, batch_size=40))
+    assert sorted(batch) == ['a.image', 'a.label', 'b.image', 'b.label']
+    assert np.array_equal(batch['a.label'], batch['b.label'])
+    assert sum(map(np.array_equal, batch['a.image'], batch['b.image'])) < 5
+    chosen = next(lx.Loader(views, batch_size=40, fields=['a.image', 'b.image']))
+    assert np.array_equal(chosen['b.image'], batch['b.image']) and len(chosen) == 2
+
+
+def test_views_with_the_same_given_seed_are_the_same(photos):
+    view = images.ImageDataset(photos, VIEW, seed=0)
+    batch = next(lx.Loader({'a': view, 'b': images.ImageDataset(photos, VIEW, seed=0)}))
+    assert np.array_equal(batch['a.image'], batch['b.image'])
+    # the default is the same seed, also after pickling, and stays the one that states know
+    assert np.array_equal(batch['a.image'], next(lx.Loader(
+        pickle.loads(pickle.dumps(images.ImageDataset(photos, VIEW)))))['image'])
+    state = lx.Loader(images.ImageDataset(photos, VIEW)).state_dict()
+    lx.Loader(view).load_state_dict(state)
+
+
+def test_datasets_that_are_not_random_or_not_side_by_side_need_no_seed(files):
+    plain = [images.ImageDataset(files.photos, [images.Resize((8, 8)), images.Flip(1)])
+             for _ in range(2)]
+    view = images.ImageDataset(files.photos, VIEW)
+    assert len(lx.Loader({'a': plain[0], 'b': plain[1], 'c': view})) == len(plain[0])
+    assert len(lx.ConcatDataset([view, images.ImageDataset(files.photos, VIEW)])) == 2 * len(view)
+    both = lx.ConcatDataset([view, view])
+    assert len(lx.Loader({'a': both, 'b': np.arange(len(both))})) == len(both)
+
+
+def test_a_copy_of_a_view_has_forgotten_its_seed_as_well(files):
+    view = images.ImageDataset(files.photos, VIEW)
+    with pytest.raises(ValueError, match='same random choices'):
+        lx.Loader({'a': view, 'b': pickle.loads(pickle.dumps(view))})
+
+
+STEPS = [images.CenterCrop(4), images.ColorJitter(.5), images.Flip(), images.Flip(0),
+         images.Flip(1), images.GaussianBlur(3), images.Lighting(.5), images.Pad(1),
+         images.RandomCrop(4), images.RandomErasing(), images.RandomGrayscale(.5),
+         images.RandomResizedCrop(4), images.RandomRotation(60), images.Resize((5, 4)),
+         images.Normalize(MEAN, STD), images.SubtractMean((1, 2, 3))]
+
+
+def test_all_steps_are_tested():
+    public = {getattr(images, name) for name in images.__all__}
+    steps = {kind for kind in public if isinstance(kind, type) and issubclass(
+        kind, type(images.Resize(1)).__mro__[1])}
+    assert steps == set(map(type, STEPS))
+
+
+@pytest.mark.parametrize('step', STEPS, ids=repr)
+def test_a_step_that_makes_random_choices_says_so(tmp_path, step):
+    steps = [images.Resize((6, 6)), step]
+    if isinstance(step, images.RandomErasing):
+        steps.insert(1, images.Normalize(MEAN, STD))
+    noise = np.random.default_rng(1).integers(0, 256, (6, 6, 3), np.uint8)
+    with lx.create(tmp_path / 'd', {'image': lx.Field('image')}) as writer:
+        writer.extend(image=[images.encode(noise, 'png')] * 30)
+    pixels = next(lx.Loader(images.ImageDataset(tmp_path / 'd', steps), batch_size=30))['image']
+    differ = any(not np.array_equal(one, pixels[0]) for one in pixels)
+    assert differ == step._random

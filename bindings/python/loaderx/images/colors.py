@@ -35,6 +35,8 @@ class ColorJitter(Step):
     ColorJitter(0.4, 0.4, 0.4, 0.1)
     """
 
+    _random = True
+
     def __init__(self, brightness: _Amount = 0, contrast: _Amount = 0, saturation: _Amount = 0,
                  hue: _Amount = 0) -> None:
         self._arguments = brightness, contrast, saturation, hue
@@ -62,6 +64,8 @@ class RandomGrayscale(Step):
     RandomGrayscale(0.1)
     """
 
+    _random = True
+
     def __init__(self, p: float = 0.1) -> None:
         self._arguments = (p,)
         self._probability = real('p', p)
@@ -86,6 +90,8 @@ class Lighting(Step):
     >>> Lighting()
     Lighting(0.1)
     """
+
+    _random = True
 
     def __init__(self, alphastd: float = 0.1) -> None:
         self._arguments = (alphastd,)

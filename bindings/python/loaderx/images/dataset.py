@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from .._check import natural
 from .._images import Transform
 from ..sources.concat import Parted, readable
 from ..sources.places import in_data_loader
-from ..sources.records import Records
-from ..sources.source import core_of, located
+from ..sources.records import Records, Seed
+from ..sources.source import check_seeds, core_of, located, seeds_of
 from .effects import RandomErasing
 from .steps import Step
 from .targets import Target
@@ -82,8 +82,10 @@ class ImageDataset(Parted):
         All images must get the same size.
     field : str
         The field with the encoded images: byte strings of JPEG, PNG or WebP files.
-    seed : int
-        The seed of the random choices.
+    seed : int, optional
+        The seed of the random choices; None: 0. If a record comes from several `ImageDataset`
+        objects with random steps, such as two views of an image, give each a seed of its own, or
+        the same one to all for the same choices: equal seeds by default are an error.
     mode : {'RGB', 'L'}
         Colours or grey.
     dtype : dtype or 'bfloat16', optional
@@ -123,6 +125,15 @@ class ImageDataset(Parted):
     >>> next(loader)['image'].shape
     (8, 3, 4, 4)
 
+    Two views of each image. In a dict, the names precede those of the fields, so that no two are
+    equal; `fields` selects:
+
+    >>> steps = [images.RandomResizedCrop(4), images.Flip()]
+    >>> views = {name: images.ImageDataset('photos', steps, seed=i) for i, name in enumerate('ab')}
+    >>> loader = Loader(views, fields=['a.image', 'b.image', 'a.label'], batch_size=8)
+    >>> {name: values.shape for name, values in next(loader).items()}
+    {'a.image': (8, 3, 4, 4), 'b.image': (8, 3, 4, 4), 'a.label': (8,)}
+
     Boxes that are mirrored together with the images, whose width is 2. Their number varies, so they
     come as a `Ragged`:
 
@@ -142,16 +153,17 @@ class ImageDataset(Parted):
     _follows_mxnet = False    # whether steps reproduce those of MXNet instead of torchvision's
     _part: Any = None    # the dataset, for reading fields that vary in length
 
-    def __init__(self, dataset: Any, steps: Sequence[Step], *, field: str = 'image', seed: int = 0,
-                 mode: str = 'RGB', dtype: Any = None, layout: str = 'CHW',
+    def __init__(self, dataset: Any, steps: Sequence[Step], *, field: str = 'image',
+                 seed: Optional[int] = None, mode: str = 'RGB', dtype: Any = None, layout: str = 'CHW',
                  targets: Optional[Mapping[str, Target]] = None) -> None:
         if mode not in ('RGB', 'L'):
             raise ValueError(f"mode must be 'RGB' or 'L', not {mode!r}")
         self.dataset, self._located, self._steps = dataset, located(dataset), _checked(steps)
-        self._more: Dict[str, Any] = {'field': field, 'seed': natural('seed', seed), 'mode': mode,
-                                      'dtype': dtype, 'layout': layout,
-                                      'targets': _checked_targets(targets)}
-        transform = Transform(seed, mode == 'L', self._follows_mxnet)
+        seed = None if seed is None else natural('seed', seed)
+        self._more: Dict[str, Any] = {'field': field, 'seed': seed, 'mode': mode, 'dtype': dtype,
+                                      'layout': layout, 'targets': _checked_targets(targets)}
+        check_seeds([seeds_of(dataset), self._own_seed()], ['dataset', 'the ImageDataset over it'])
+        transform = Transform(seed or 0, mode == 'L', self._follows_mxnet)
         for step in self._steps:
             step._add(transform)
         last = next((step for step in self._steps if isinstance(step, TensorStep)), None)
@@ -188,6 +200,14 @@ class ImageDataset(Parted):
         present = np.all([found >= 0 for found in sizes.values()], axis=0)
         made = sizes[name] if self.fields[name].varies else Records._sizes(self, name, key)
         return np.where(present, made, -1)
+
+    def _own_seed(self) -> Set[Seed]:
+        seed = self._more['seed']
+        random = any(step._random for step in self._steps)
+        return {(seed or 0, seed is not None)} if random else set()
+
+    def _seeds(self) -> Set[Seed]:
+        return seeds_of(self.dataset) | self._own_seed()
 
     def _recipe(self) -> Any:
         return functools.partial(type(self), **self._more), (self._located, self._steps)

@@ -31,6 +31,8 @@ class GaussianBlur(Step):
     GaussianBlur(23, (0.1, 2.0))
     """
 
+    _random = True
+
     def __init__(self, kernel_size: Union[int, Sequence[int]],
                  sigma: Union[float, Sequence[float]] = (0.1, 2.0)) -> None:
         self._arguments = kernel_size, sigma
@@ -67,6 +69,8 @@ class RandomErasing(Step):
     >>> RandomErasing(0.25)
     RandomErasing(0.25, (0.02, 0.33), (0.3, 3.3), 0)
     """
+
+    _random = True
 
     def __init__(self, p: float = 0.5, scale: Sequence[float] = (0.02, 0.33),
                  ratio: Sequence[float] = (0.3, 3.3),

@@ -74,6 +74,8 @@ class RandomRotation(Step):
     RandomRotation(15, 'bilinear', 0)
     """
 
+    _random = True
+
     def __init__(self, degrees: Union[float, Sequence[float]], interpolation: str = 'nearest',
                  fill: _Fill = 0) -> None:
         self._arguments = degrees, interpolation, fill

@@ -56,6 +56,7 @@ class Step(Fixed):
     """The base class of steps."""
 
     _arguments: Tuple[Any, ...]
+    _random = False    # whether the step makes random choices
 
     def _add(self, transform: Transform) -> None:
         raise NotImplementedError
@@ -96,8 +97,6 @@ class Resize(Step):
 
 
 class _Crop(Step):
-    _random: bool
-
     def __init__(self, size: _Size) -> None:
         self._arguments = (size,)
         self._size = _size(size)
@@ -120,8 +119,6 @@ class CenterCrop(_Crop):
     >>> CenterCrop(224)
     CenterCrop(224)
     """
-
-    _random = False
 
 
 class RandomCrop(_Crop):
@@ -161,6 +158,8 @@ class RandomResizedCrop(Step):
     RandomResizedCrop(224, (0.08, 1.0), (0.75, 1.3333333333333333), 'bilinear')
     """
 
+    _random = True
+
     def __init__(self, size: _Size, scale: Sequence[float] = (0.08, 1.0),
                  ratio: Sequence[float] = (3 / 4, 4 / 3), interpolation: str = 'bilinear') -> None:
         self._arguments = size, scale, ratio, interpolation
@@ -192,6 +191,7 @@ class Flip(Step):
     def __init__(self, p: float = 0.5) -> None:
         self._arguments = (p,)
         self._probability = real('p', p)
+        self._random = 0 < self._probability < 1
 
     def _add(self, transform: Transform) -> None:
         transform.add_mirror(self._probability)

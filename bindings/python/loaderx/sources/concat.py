@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from typing import Any, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from .. import _core
 from .._paths import is_dataset
 from .._tables import to_array
 from .dataset import Dataset
-from .records import Concatenable, Records
-from .source import core_of, located
+from .records import Concatenable, Records, Seed
+from .source import core_of, located, seeds_of
 
 __all__ = ['ConcatDataset', 'Parted', 'SubsetDataset', 'readable']
 
@@ -95,6 +95,9 @@ class ConcatDataset(Parted):
             first = self._ends[number - 1] if number else 0
             yield self._parts[number], chosen, places[chosen] - first
 
+    def _seeds(self) -> Set[Seed]:
+        return seeds_of(self.datasets)
+
     def _recipe(self) -> Any:
         return ConcatDataset, (self._located,)
 
@@ -141,6 +144,9 @@ class SubsetDataset(Parted):
             self._part = readable(self._located), np.arange(length)[self._indices]
         part, indices = self._part
         yield part, np.arange(len(places)), indices[places]
+
+    def _seeds(self) -> Set[Seed]:
+        return seeds_of(self.dataset)
 
     def _recipe(self) -> Any:
         return SubsetDataset, (self._located, self._indices)

@@ -7,7 +7,7 @@ import math
 import operator
 import sys
 from typing import (Any, Callable, ClassVar, Dict, Iterable, KeysView, List, Mapping,
-                    Optional, Sequence, Tuple, Type, cast)
+                    Optional, Sequence, Set, Tuple, Type, cast)
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from .places import place_of_next, reading_a_batch
 from .preview import preview
 from .where import Condition, find_records
 
-__all__ = ['BatchReadable', 'Concatenable', 'Records', 'SourceRecords', 'has_field', 'own_method',
-           'positions_of', 'records_of', 'refuse_own_method', 'resolved', 'with_none']
+__all__ = ['BatchReadable', 'Concatenable', 'Records', 'Seed', 'SourceRecords', 'has_field',
+           'own_method', 'positions_of', 'records_of', 'refuse_own_method', 'resolved', 'with_none']
 
 _Places = np.ndarray[Any, np.dtype[np.int64]]    # indices of records
 
@@ -109,6 +109,9 @@ def _read_one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
     with reading_a_batch():
         return [self[index] for index in indices]
 
+
+# A seed of random choices, and whether the caller gave it.
+Seed = Tuple[int, bool]
 
 # Attributes that are not pickled, because unpickling creates them again.
 _RECREATED = ('_source', '_parts', '_part')
@@ -272,6 +275,10 @@ class Records(Concatenable):
         attributes = {name: value for name, value in self.__dict__.items()
                       if name not in _RECREATED}
         return _remake, (type(self), self._recipe(), attributes)
+
+    def _seeds(self) -> Set[Seed]:
+        """Return the seeds on which random choices in the records depend."""
+        return set()
 
     def _parts_of(self, places: _Places) -> Iterable[Tuple[Any, _Places, _Places]]:
         """Return the underlying datasets that have these records: for each dataset, which of

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from .._types import array_type
 from .arrays import NPDataset
 from .column import Column
 from .dataset import Dataset
-from .records import BatchReadable, Records, refuse_own_method
+from .records import BatchReadable, Records, Seed, refuse_own_method
 
-__all__ = ['as_source', 'core_of', 'core_of_base', 'describe', 'located', 'zip_sources']
+__all__ = ['as_source', 'check_seeds', 'core_of', 'core_of_base', 'describe', 'located', 'seeds_of',
+           'zip_sources']
 
 # The column names of a pair of arrays, as in DataLoader.
 PLACES = ('data', 'label')
@@ -150,6 +151,29 @@ def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str
         raise ValueError(f'{what}: {error}{hint}') from None
 
 
+def seeds_of(source: Any) -> Set[Seed]:
+    """Return the seeds on which random choices in the records of a source depend."""
+    if isinstance(source, Records):
+        return source._seeds()
+    parts = list(source.values()) if isinstance(source, Mapping) else source
+    if not isinstance(parts, (tuple, list)) or (parts and isinstance(parts[0], Mapping)):
+        return set()
+    return set().union(*map(seeds_of, parts))
+
+
+def check_seeds(seeds: Iterable[Set[Seed]], shown: Iterable[str]) -> None:
+    """Raise ValueError if two sources of a record have the same seed, and one only by default."""
+    seen: Dict[int, Tuple[str, bool]] = {}
+    for some, name in zip(seeds, shown):
+        for seed, given in some:
+            other, was_given = seen.setdefault(seed, (name, given))
+            if other != name and not (given and was_given):
+                raise ValueError(
+                    f'{other} and {name} would make the same random choices, because both have the '
+                    f'seed {seed}: pass another seed= to one of the ImageDatasets or, if the '
+                    f'choices are meant to be the same, seed={seed} to each of them')
+
+
 def _columns(source: Any, what: str) -> Optional[Dict[str, Any]]:
     """Return the sources in a dict, or the columns of a table as arrays; otherwise, None."""
     if isinstance(source, Mapping):
@@ -177,6 +201,7 @@ def core_of(source: Any, what: str) -> Tuple[_core.Source, bool]:
             if not isinstance(name, str):
                 raise TypeError(f'{what} must have names of type str, not {type(name).__name__}')
         shown = [f'{what}[{name!r}]' for name in source]
+        check_seeds(map(seeds_of, source.values()), shown)
         made = [_core_of_one(one, name)[0] for one, name in zip(source.values(), shown)]
         return _zip(made, list(source), what, shown), False
     if not isinstance(source, (tuple, list)):
@@ -184,6 +209,7 @@ def core_of(source: Any, what: str) -> Tuple[_core.Source, bool]:
     if not source:
         raise ValueError(f'{what} is empty: pass at least one source')
     shown = [f'{what}[{place}]' for place in range(len(source))]
+    check_seeds(map(seeds_of, source), shown)
     cores: List[_core.Source] = []
     names: List[Optional[str]] = []
     for place, one in enumerate(source):

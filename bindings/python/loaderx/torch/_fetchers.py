@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Set, Tuple
 
 import numpy as np
 import torch
@@ -18,8 +18,8 @@ from .._tensors import to_tensor
 from .._types import varies
 from ..sources import Dataset, NPDataset
 from ..sources.places import reading_at
-from ..sources.records import Records, own_method, resolved
-from ..sources.source import as_source, core_of, core_of_base, describe, located
+from ..sources.records import Records, Seed, own_method, resolved
+from ..sources.source import as_source, core_of, core_of_base, describe, located, seeds_of
 from ._collate import default_collate
 from ._token_stream import TokenStream
 
@@ -44,6 +44,9 @@ class Together(Records):
         self.datasets, self._located = datasets, located(datasets)
         self._source = as_source(datasets, 'dataset')
         self._nameless = False
+
+    def _seeds(self) -> Set[Seed]:
+        return seeds_of(self.datasets)
 
     def _recipe(self) -> Any:
         return Together, (self._located,)
