@@ -191,8 +191,9 @@ class Loader(Fixed):
         directory names a dataset; any other path names an .npy file, or an .npz file, whose arrays
         are read into memory. Sources in a tuple or a dict have equal lengths and are read side by
         side. A name in a dict becomes that of a source's only field; of the fields x and y of a
-        source named a, the names become ``a.x`` and ``a.y``. A dataset of a class that overrides `__getitem__`, `__getitems__` or
-        `__len__` is refused, because the loader would not call them: pass `transform`.
+        source named a, the names become ``a.x`` and ``a.y``. A dataset of a class that overrides
+        `__getitem__`, `__getitems__` or `__len__` is refused, because the loader would not call
+        them: pass `transform`.
     fields : list of str, optional
         The fields to read; None: all.
     batch_size : int, optional

@@ -15,14 +15,20 @@ from ._check import natural
 
 __all__ = ['World', 'choose_rank', 'world']
 
-# The variables of the rank and of the number of processes. The first pair that is set counts:
-# torchrun may run within mpirun or srun, and mpirun within srun.
+# The variables of the rank and of the number of processes: of torchrun, Open MPI, MVAPICH, MPICH,
+# Flux and IBM's JSM. The first pair that is set counts: torchrun may run within mpirun or srun, and
+# mpirun within srun.
 _VARIABLES = (
     ('RANK', 'WORLD_SIZE'),
     ('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'),
+    ('MV2_COMM_WORLD_RANK', 'MV2_COMM_WORLD_SIZE'),
     ('PMI_RANK', 'PMI_SIZE'),
+    ('FLUX_TASK_RANK', 'FLUX_JOB_SIZE'),
+    ('JSM_NAMESPACE_RANK', 'JSM_NAMESPACE_SIZE'),
 )
 _SLURM = ('SLURM_PROCID', 'SLURM_NTASKS')
+# Ranks without a number of processes: of PMIx, and of HPE's PALS.
+_RANKS_ALONE = ('PMIX_RANK', 'PALS_RANKID')
 # Slurm numbers the steps of batch scripts and interactive shells from here. In these steps,
 # SLURM_NTASKS is the number of tasks of the allocation, although only one process runs.
 _FIRST_SPECIAL_STEP = 2**32 - 16
@@ -48,8 +54,10 @@ def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
     1. torch.distributed, if it is initialized;
     2. JAX, if ``jax.distributed`` is initialized;
     3. the variables of the launcher: ``RANK`` and ``WORLD_SIZE`` (torchrun),
-       ``OMPI_COMM_WORLD_RANK`` and ``OMPI_COMM_WORLD_SIZE`` (Open MPI), ``PMI_RANK`` and
-       ``PMI_SIZE`` (MPICH), or, within srun, ``SLURM_PROCID`` and ``SLURM_NTASKS``;
+       ``OMPI_COMM_WORLD_RANK`` and ``_SIZE`` (Open MPI), ``MV2_COMM_WORLD_RANK`` and ``_SIZE``
+       (MVAPICH), ``PMI_RANK`` and ``PMI_SIZE`` (MPICH), ``FLUX_TASK_RANK`` and ``FLUX_JOB_SIZE``,
+       ``JSM_NAMESPACE_RANK`` and ``_SIZE``, or, within srun, ``SLURM_PROCID`` and
+       ``SLURM_NTASKS``;
     4. JAX, if it is imported, as on a TPU pod. This initializes the devices of JAX.
 
     If none of them applies, this is the only process: rank 0 of 1. The function imports neither
@@ -79,8 +87,9 @@ def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
     ------
     ValueError
         The result would be wrong: the number of processes is not a multiple of `replicas`, only one
-        of a pair of variables is set, a variable is out of range, this process does not belong to
-        `group` or `mesh`, or these were given but torch.distributed is not initialized.
+        of a pair of variables is set, a variable is out of range, variables contradict each other,
+        a rank above 0 has no number of ranks, this process does not belong to `group` or `mesh`, or
+        these were given but torch.distributed is not initialized.
 
     Examples
     --------
@@ -146,20 +155,42 @@ def _from_devices() -> _Found:
 
 def _from_launcher() -> _Found:
     pairs = [*_VARIABLES, _SLURM] if _is_within_srun() else _VARIABLES
-    for names in pairs:
-        texts = [os.environ.get(name) for name in names]
-        if texts == [None, None]:
-            continue
-        for name, other, text in zip(names, names[::-1], texts):
-            if text is None:
-                raise ValueError(f'the environment variable {other} is set, but {name} is not: '
-                                 'set or unset both')
-        rank, size = (_number(name, text or '') for name, text in zip(names, texts))
-        if rank >= size:
-            raise ValueError(f'the environment variable {names[0]} is {rank}, but must be less '
-                             f'than {names[1]}, which is {size}: correct or unset both')
-        return rank, size, f'the environment variable {names[1]}'
-    return None
+    found = [(*_read_pair(names), names) for names in pairs
+             if any(name in os.environ for name in names)]
+    if not found:
+        return _refuse_rank_alone()
+    rank, size, names = found[0]
+    # A launcher within another one makes more processes of each, not fewer. Only torchrun may make
+    # a group of its own in each, such as the trials of a search.
+    if size < max(one[1] for one in found) and not (names[0] == 'RANK'
+                                                    and 'TORCHELASTIC_RUN_ID' in os.environ):
+        shown = ', '.join(f'{name}={os.environ[name]}' for *_, pair in found for name in pair)
+        raise ValueError(f'environment variables contradict each other: {shown}: pass rank and '
+                         'world, or unset the wrong ones')
+    return rank, size, f'the environment variable {names[1]}'
+
+
+def _read_pair(names: Tuple[str, str]) -> Tuple[int, int]:
+    for name, other in zip(names, names[::-1]):
+        if name not in os.environ:
+            raise ValueError(f'the environment variable {other} is set, but {name} is not: '
+                             'set or unset both')
+    rank, size = (_number(name, os.environ[name]) for name in names)
+    if rank >= size:
+        raise ValueError(f'the environment variable {names[0]} is {rank}, but must be less '
+                         f'than {names[1]}, which is {size}: correct or unset both')
+    return rank, size
+
+
+def _refuse_rank_alone() -> None:
+    """Raise an error if this is not the only process, but the number of processes is unknown."""
+    names = [*_RANKS_ALONE, *([] if 'SLURM_STEP_ID' in os.environ else _SLURM[:1])]
+    for name in names:
+        if _number(name, os.environ.get(name, '0')) > 0:
+            hint = ' without SLURM_STEP_ID' if name == _SLURM[0] else ''
+            raise ValueError(f'the environment variable {name} is {os.environ[name]}{hint}, so '
+                             'there are other processes, but how many is not known: set RANK and '
+                             'WORLD_SIZE, or pass rank and world')
 
 
 def _is_within_srun() -> bool:
@@ -192,15 +223,17 @@ def _warn_if_several() -> None:
     try:
         found = None if _has_warned else (_from_torch(None, None) or _from_jax()
                                           or _from_launcher())
-    except ValueError:    # the variables contradict each other; only world() reports this
-        return
-    if found is None or found[1] == 1:
-        return
+    except ValueError as error:
+        why = str(error)
+    else:
+        if found is None or found[1] == 1:
+            return
+        why = f'this is one of {found[1]} processes ({found[2]})'
     _has_warned = True
     warnings.warn(
-        f'this is one of {found[1]} processes ({found[2]}), but rank and world were not given, so '
-        'every process reads all records: pass rank and world, as in "rank, world = '
-        'loaderx.world()". If all processes need the same records, pass rank=0, world=1.',
+        f'{why}; rank and world were not given, so every process reads all records: pass rank and '
+        'world, as in "rank, world = loaderx.world()". If all processes need the same records, '
+        'pass rank=0, world=1.',
         UserWarning, stacklevel=_depth_of_caller())
 
 

@@ -12,7 +12,8 @@ import loaderx as lx
 from loaderx import ranks
 from processes import run_script
 
-NAMES = [*(name for pair in ranks._VARIABLES for name in pair), *ranks._SLURM, 'SLURM_STEP_ID']
+NAMES = [*(name for pair in ranks._VARIABLES for name in pair), *ranks._SLURM,
+         *ranks._RANKS_ALONE, 'SLURM_STEP_ID', 'TORCHELASTIC_RUN_ID']
 
 
 @pytest.fixture(autouse=True)
@@ -64,20 +65,22 @@ def test_one_process_is_rank_0_of_1():
 def test_variables_of_launchers(launch):
     launch(RANK=3, WORLD_SIZE=8)
     assert lx.world() == (3, 8) and lx.world(replicas=2) == (1, 4)
-    launch(OMPI_COMM_WORLD_RANK=1, OMPI_COMM_WORLD_SIZE=2)
-    assert lx.world() == (1, 2)
-    launch(PMI_RANK=0, PMI_SIZE=2)
-    assert lx.world() == (0, 2)
+    for rank, size in ranks._VARIABLES:
+        launch(**{rank: 1, size: 2})
+        assert lx.world() == (1, 2)
+    for name in ranks._RANKS_ALONE:
+        launch(**{name: 0})
+        assert lx.world() == (0, 1)
     launch(RANK=3, WORLD_SIZE=8, OMPI_COMM_WORLD_RANK=0, OMPI_COMM_WORLD_SIZE=1)
     assert lx.world() == (3, 8)    # torchrun within mpirun
 
 
 def test_slurm_counts_only_within_srun(launch):
+    launch(SLURM_PROCID=0, SLURM_NTASKS=4)    # a batch script
+    assert lx.world() == (0, 1)
+    launch(SLURM_PROCID=0, SLURM_NTASKS=4, SLURM_STEP_ID=2**32 - 6)    # the shell of salloc
+    assert lx.world() == (0, 1)
     slurm = {'SLURM_PROCID': 2, 'SLURM_NTASKS': 4}
-    launch(**slurm)    # a batch script
-    assert lx.world() == (0, 1)
-    launch(**slurm, SLURM_STEP_ID=2**32 - 6)    # the shell of salloc
-    assert lx.world() == (0, 1)
     launch(**slurm, SLURM_STEP_ID=0)
     assert lx.world() == (2, 4)
     launch(**slurm, SLURM_STEP_ID=0, RANK=5, WORLD_SIZE=8)
@@ -93,11 +96,21 @@ def test_slurm_counts_only_within_srun(launch):
     ({'RANK': '', 'WORLD_SIZE': 4}, "RANK must be a number, not ''"),
     ({'RANK': -1, 'WORLD_SIZE': 4}, "RANK must be a number, not '-1'"),
     ({'SLURM_STEP_ID': 0, 'SLURM_PROCID': 0}, 'SLURM_PROCID is set, but SLURM_NTASKS is not'),
+    ({'SLURM_PROCID': 3, 'SLURM_NTASKS': 8}, 'SLURM_PROCID is 3 without SLURM_STEP_ID.*other proc'),
+    ({'PMIX_RANK': 1}, 'PMIX_RANK is 1, so there are other processes.*set RANK and WORLD_SIZE'),
+    ({'PALS_RANKID': 2}, 'PALS_RANKID is 2, so there are other processes'),
+    ({'RANK': 0, 'WORLD_SIZE': 1, 'PMI_RANK': 3, 'PMI_SIZE': 8},
+     'contradict each other: RANK=0, WORLD_SIZE=1, PMI_RANK=3, PMI_SIZE=8'),
 ])
 def test_variables_that_contradict_are_errors(launch, variables, text):
     launch(**variables)
     with pytest.raises(ValueError, match=text):
         lx.world()
+
+
+def test_torchrun_may_make_groups_in_the_processes_of_another_launcher(launch):
+    launch(RANK=1, WORLD_SIZE=2, PMI_RANK=3, PMI_SIZE=8, TORCHELASTIC_RUN_ID='none')
+    assert lx.world() == (1, 2)
 
 
 def test_replicas_divide_the_number_of_ranks(launch):
@@ -225,9 +238,10 @@ def test_torch_without_variables_warns(module):
     assert len(texts) == 1 and '(torch.distributed)' in texts[0]
 
 
-def test_variables_that_contradict_do_not_stop_a_loader(launch):
-    launch(WORLD_SIZE=2)
-    assert warnings_of(lambda: lx.Loader(np.arange(4))) == ([], [])
+def test_variables_that_contradict_do_not_stop_a_loader_but_it_warns(launch):
+    launch(PMIX_RANK=3)
+    texts, _ = warnings_of(lambda: lx.Loader(np.arange(4)))
+    assert len(texts) == 1 and 'PMIX_RANK is 3' in texts[0] and 'loaderx.world()' in texts[0]
 
 
 def test_a_rank_is_checked_with_the_world_given():

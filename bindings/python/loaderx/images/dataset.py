@@ -154,8 +154,8 @@ class ImageDataset(Parted):
     _part: Any = None    # the dataset, for reading fields that vary in length
 
     def __init__(self, dataset: Any, steps: Sequence[Step], *, field: str = 'image',
-                 seed: Optional[int] = None, mode: str = 'RGB', dtype: Any = None, layout: str = 'CHW',
-                 targets: Optional[Mapping[str, Target]] = None) -> None:
+                 seed: Optional[int] = None, mode: str = 'RGB', dtype: Any = None,
+                 layout: str = 'CHW', targets: Optional[Mapping[str, Target]] = None) -> None:
         if mode not in ('RGB', 'L'):
             raise ValueError(f"mode must be 'RGB' or 'L', not {mode!r}")
         self.dataset, self._located, self._steps = dataset, located(dataset), _checked(steps)
