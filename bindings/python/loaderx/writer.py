@@ -39,7 +39,8 @@ class Writer(_core.Writer):
     A dataset has at most one writer at a time. Calls take effect in the order in which they are
     made; readers see the effects after the next commit. A with-block is one transaction: leaving
     the block commits the changes and closes the writer; an exception undoes all calls in the block
-    and closes the writer.
+    and closes the writer. The calls that `add_field` names commit at once, with all calls before
+    them; an exception undoes only what comes after.
 
     All methods are thread-safe. Threads that commit at the same time share a commit, so many small
     commits cost little. The calls of all threads form one sequence, and a rollback undoes the calls

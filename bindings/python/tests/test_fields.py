@@ -384,3 +384,14 @@ def test_unseals(path):
         lx.unseal(path.parent / 'no')
     with pytest.raises(TypeError, match='path'):
         lx.unseal(3)
+
+
+def test_a_block_undoes_what_followed_a_call_that_commits(tmp_path):
+    path = tmp_path / 'd'
+    lx.create(path, {'x': lx.Field('int64')}).close()
+    with pytest.raises(ZeroDivisionError), lx.open(path, 'r+') as writer:
+        writer.append(x=1)
+        writer.add_field('y', lx.Field('int64'))
+        writer.append(x=2, y=2)
+        raise ZeroDivisionError
+    assert lx.open(path)['x'][:].tolist() == [1] and 'y' in lx.open(path).fields

@@ -470,3 +470,16 @@ def test_rejects_a_file_that_does_not_fit(tmp_path):
         lx.FlatDataset(tmp_path / 'flat', '>u2')
     with pytest.raises(ValueError, match='offset'):
         lx.FlatDataset(tmp_path / 'flat', 'uint8', offset=-1)
+
+
+@pytest.mark.parametrize('read', [
+    lx.Loader, lambda records: lx.Loader({'x': records}), lambda records: lx.ConcatDataset([records]),
+    lambda records: lx.SubsetDataset(records, [0]),
+])
+@pytest.mark.parametrize('selection', [{}, {'indices': [4, 2]}, {'fields': ['x']}])
+def test_the_selection_of_arrow_records_is_not_forgotten(tmp_path, read, selection):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64'), 'y': lx.Field('int64')}) as writer:
+        writer.extend(x=range(5), y=range(5))
+    records = lx.open(tmp_path / 'd').to_arrow(**selection)
+    with pytest.raises(TypeError, match='to_arrow.*pass the dataset, or SubsetDataset'):
+        read(records)

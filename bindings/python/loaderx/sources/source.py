@@ -13,6 +13,7 @@ from .._paths import absolute, is_dataset, is_url, shown
 from .._tables import find_columns, is_tensor, kind_of, to_array
 from .._types import array_type
 from .arrays import NPDataset
+from .arrow import ArrowRecords
 from .column import Column
 from .dataset import Dataset
 from .records import BatchReadable, Records, Seed, refuse_own_method
@@ -84,6 +85,9 @@ def core_of_base(source: Any, name: str) -> Tuple[_core.Source, bool]:
     if isinstance(source, Column):
         raise TypeError(f'{name} is the column {source.name!r} of a dataset: pass the dataset, and '
                         'select the column with fields=')
+    if isinstance(source, ArrowRecords):
+        raise TypeError(f'{name} was made by to_arrow(), for libraries of Arrow: pass the dataset, '
+                        'or SubsetDataset(dataset, indices), and select with fields=')
     dataset = getattr(source, '_dataset', source)
     if isinstance(dataset, Dataset):
         return _core.source_dataset(dataset), False
