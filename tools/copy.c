@@ -13,6 +13,7 @@
 #include "number.h"
 #include "progress.h"
 #include "report.h"
+#include "vector.h"
 
 /* Number of records between two checks for a signal. */
 #define SLICE 1024
@@ -22,7 +23,8 @@ enum { OPTION_FIELD = OPTION_OWN, OPTION_RANGE, OPTION_INDICES, OPTION_APPEND, O
 static const command_option options[] = {
     {OPTION_FIELD, "field", "F", "a field to copy; can be repeated (all)"},
     {OPTION_RANGE, "range", "A:B", "records A up to but not including B of each SOURCE (all)"},
-    {OPTION_INDICES, "indices", "FILE", "the records that FILE lists, one index per line"},
+    {OPTION_INDICES, "indices", "FILE",
+     "the records that FILE lists: an .npy file, or one index per line"},
     {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
     {OPTION_SEAL, "seal", NULL, "seal the dataset afterwards"},
     QUIET_OPTION("suppress the progress bar and the summary"),
@@ -101,16 +103,21 @@ static void locate_line(lx_error *error, const char *path, uint64_t line)
                     LX_NONE);
 }
 
-static lx_status read_indices(request *r, lx_error *error)
+/** Takes the indices of an .npy file, such as the command split writes. */
+static lx_status read_vector(request *r, lx_error *error)
+{
+    vector found = {0};
+    lx_status status = vector_read(&found, VECTOR_INDICES, r->indices_path, error);
+    r->indices = found.words;
+    r->index_count = found.count;
+    return status;
+}
+
+static lx_status read_lines(request *r, FILE *from, lx_error *error)
 {
     char *line = NULL;
     size_t size = 0, capacity = 0;
     lx_status status = LX_OK;
-    if (r->indices_path == NULL)
-        return LX_OK;
-    FILE *from = strcmp(r->indices_path, "-") == 0 ? stdin : fopen(r->indices_path, "r");
-    if (from == NULL)
-        return lx_fail_errno(error, errno, r->indices_path, "cannot open");
     while (status == LX_OK && getline(&line, &size, from) != -1) {
         line[strcspn(line, "\r\n")] = '\0';
         if (r->index_count == capacity) {
@@ -131,6 +138,21 @@ static lx_status read_indices(request *r, lx_error *error)
     if (status == LX_OK && ferror(from))
         status = lx_fail_errno(error, errno, r->indices_path, "cannot read");
     free(line);
+    return status;
+}
+
+static lx_status read_indices(request *r, lx_error *error)
+{
+    static const int npy = 0x93; /* the first byte of an .npy file */
+    if (r->indices_path == NULL)
+        return LX_OK;
+    FILE *from = strcmp(r->indices_path, "-") == 0 ? stdin : fopen(r->indices_path, "r");
+    if (from == NULL)
+        return lx_fail_errno(error, errno, r->indices_path, "cannot open");
+    int first = getc(from);
+    ungetc(first, from);
+    lx_status status = first == npy && from != stdin ? read_vector(r, error)
+                                                     : read_lines(r, from, error);
     if (from != stdin)
         fclose(from);
     return status;

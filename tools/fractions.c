@@ -41,24 +41,46 @@ static lx_status take_set(fractions *self, char *text, lx_error *error)
     return status;
 }
 
-/** Computes the ends of the parts: prefix sums, with compensation for the rounding errors. */
-static lx_status add_up(fractions *self, lx_error *error)
+static int compare_names(const void *a, const void *b)
+{
+    const fraction *const *first = a, *const *second = b;
+    return strcmp((*first)->name, (*second)->name);
+}
+
+/** Computes the parts: prefix sums, with compensation for the rounding errors. */
+static lx_status add_up(fraction **sets, size_t count, lx_error *error)
 {
     double sum = 0, lost = 0;
-    for (size_t i = 0; i < self->count; i++) {
-        double part = self->sets[i].part, next = sum + part, added = next - sum;
+    for (size_t i = 0; i < count; i++) {
+        double part = sets[i]->part, next = sum + part, added = next - sum;
         lost += (sum - (next - added)) + (part - added);
         sum = next;
-        self->sets[i].end = sum + lost;
+        sets[i]->end = sum + lost;
     }
     double whole = sum + lost;
     if (whole > 1 + ROUNDING)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "--fractions: the sum is %.9g, but must be at most 1", whole);
-    for (size_t i = 0; i < self->count; i++)
-        if (self->sets[i].end > 1 || (whole >= 1 - ROUNDING && self->sets[i].end >= whole))
-            self->sets[i].end = 1;
+    for (size_t i = 0; i < count; i++) {
+        if (sets[i]->end > 1 || (whole >= 1 - ROUNDING && sets[i]->end >= whole))
+            sets[i]->end = 1;
+        sets[i]->begin = i != 0 ? sets[i - 1]->end : 0;
+    }
     return LX_OK;
+}
+
+lx_status fractions_place(fractions *self, uint64_t formula, lx_error *error)
+{
+    fraction **sets = malloc(self->count * sizeof *sets);
+    if (sets == NULL)
+        return fail_memory(error, "sets");
+    for (size_t i = 0; i < self->count; i++)
+        sets[i] = &self->sets[i];
+    if (formula != 1)
+        qsort(sets, self->count, sizeof *sets, compare_names);
+    lx_status status = add_up(sets, self->count, error);
+    free(sets);
+    return status;
 }
 
 lx_status fractions_parse(fractions *self, char *text, lx_error *error)
@@ -77,7 +99,7 @@ lx_status fractions_parse(fractions *self, char *text, lx_error *error)
             *next++ = '\0';
         status = take_set(self, text, error);
     }
-    return status == LX_OK ? add_up(self, error) : status;
+    return status;
 }
 
 void fractions_free(fractions *self)

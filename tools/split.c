@@ -23,13 +23,21 @@
 /* Records are processed one by one: a larger length is likely a mistake, and would take hours. */
 #define LENGTH_MAX ((uint64_t)1 << 40)
 
-enum { OPTION_LENGTH = OPTION_OWN, OPTION_KEYS, OPTION_FRACTIONS, OPTION_SEED, OPTION_OUT };
+enum {
+    OPTION_LENGTH = OPTION_OWN,
+    OPTION_KEYS,
+    OPTION_FRACTIONS,
+    OPTION_SEED,
+    OPTION_FORMULA,
+    OPTION_OUT
+};
 
 static const command_option options[] = {
     {OPTION_LENGTH, "length", "N", "the number of records"},
     {OPTION_KEYS, "keys", "FILE", "hash the integers in this .npy file, one per record"},
     {OPTION_FRACTIONS, "fractions", "NAME=F,...", "the sets and their fractions of all records"},
     {OPTION_SEED, "seed", "S", "the seed of the assignment (0)"},
+    {OPTION_FORMULA, "formula", "N", "1: the sets of 1.0.0-rc1, which depend on their order (2)"},
     {OPTION_OUT, "out", "FOLDER", "write the indices of each set to FOLDER/NAME.npy"},
     JSON_OPTION("print the result as JSON"),
 };
@@ -37,7 +45,7 @@ static const command_option options[] = {
 /** The arguments. */
 typedef struct request {
     bool length_given;
-    uint64_t length, seed;
+    uint64_t length, seed, formula;
     const char *keys_path, *out;
     bool json;
     fractions sets;
@@ -61,6 +69,8 @@ static lx_status take_option(void *user, const command_option *option, char *val
         return fractions_parse(&r->sets, value, error);
     case OPTION_SEED:
         return number_parse("--seed", value, &r->seed, error);
+    case OPTION_FORMULA:
+        return number_parse_within("--formula", value, 1, 2, &r->formula, error);
     case OPTION_OUT:
         r->out = value;
         return LX_OK;
@@ -108,8 +118,7 @@ static lx_status find(const request *r, size_t set, uint64_t *indices, uint64_t 
         return fail_memory(error, "options");
     lx_status status = lx_split_options_set_seed(chosen, r->seed, error);
     if (status == LX_OK)
-        status = lx_split_options_set_range(chosen, set != 0 ? sets[set - 1].end : 0, sets[set].end,
-                                            error);
+        status = lx_split_options_set_range(chosen, sets[set].begin, sets[set].end, error);
     if (status == LX_OK)
         status = lx_split_indices(r->keys.words, r->length, chosen, indices, count, error);
     lx_split_options_free(chosen);
@@ -224,8 +233,9 @@ static lx_status print_json(const request *r, lx_error *error)
 {
     char real[REPORT_REAL_TEXT];
     lx_status status = LX_OK;
-    printf("{\n  \"length\": %" PRIu64 ",\n  \"seed\": %" PRIu64 ",\n  \"sets\": [", r->length,
-           r->seed);
+    printf("{\n  \"length\": %" PRIu64 ",\n  \"seed\": %" PRIu64 ",\n  \"formula\": %" PRIu64
+           ",\n  \"sets\": [",
+           r->length, r->seed, r->formula);
     for (size_t i = 0; status == LX_OK && i < r->sets.count; i++) {
         char *path = r->out != NULL ? path_of(r, i) : NULL;
         printf("%s\n    {\"name\": ", i != 0 ? "," : "");
@@ -245,11 +255,13 @@ static lx_status print_json(const request *r, lx_error *error)
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    request r = {0};
+    request r = {.formula = 2};
     const command_line line = {take_option, command_take_nothing, &r};
     lx_status status = command_parse(&split_command, argc, argv, &line, error);
     if (status == LX_OK)
         status = check_request(&r, error);
+    if (status == LX_OK)
+        status = fractions_place(&r.sets, r.formula, error);
     if (status == LX_OK)
         status = read_keys(&r, error);
     if (status == LX_OK)

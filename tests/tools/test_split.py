@@ -28,6 +28,25 @@ def test_each_record_is_in_one_set(loaderx, folder):
         assert abs(len(found) - 10_000 * share) < 5 * np.sqrt(10_000 * share)
 
 
+def test_the_order_of_the_names_does_not_matter(loaderx, folder):
+    some = split(loaderx, folder, '--length', 1000, '--fractions', 'train=0.9,test=0.1')
+    others = split(loaderx, folder, '--length', 1000, '--fractions', 'test=0.1,train=0.9')
+    assert list(some['test']) == list(others['test'])
+    old = split(loaderx, folder, '--length', 1000, '--fractions', 'train=0.9,test=0.1',
+                '--formula', 1)
+    assert list(old['test']) != list(some['test'])
+    assert 'from 1 to 2' in loaderx.fails(2, 'split', '--length', 5, *TWO, '--formula', 3)
+
+
+def test_copy_takes_the_files(loaderx, folder, images):
+    sets = split(loaderx, folder, '--length', 20, '--fractions', 'a=0.5,b=0.5')
+    for name in 'a', 'b':
+        loaderx.text('copy', 'images', f'of-{name}', '--indices', f'{name}.npy')
+        labels = [int(loaderx.text('get', f'of-{name}', i, '--field', 'label'))
+                  for i in range(len(sets[name]))]
+        assert labels == list(sets[name])
+
+
 def test_more_records_move_no_record(loaderx, folder):
     before = split(loaderx, folder, '--length', 500, *TWO, '--seed', 3)
     after = split(loaderx, folder, '--length', 2000, *TWO, '--seed', 3)
@@ -65,7 +84,7 @@ def test_less_than_all(loaderx, folder):
 def test_the_table(loaderx):
     report = loaderx.json('split', '--length', 60000, *TWO, '--seed', 42)
     train, validation = (one['records'] for one in report['sets'])
-    assert report == {'length': 60000, 'seed': 42, 'sets': [
+    assert report == {'length': 60000, 'seed': 42, 'formula': 2, 'sets': [
         {'name': 'train', 'fraction': 0.9, 'records': train, 'path': None},
         {'name': 'validation', 'fraction': 0.1, 'records': validation, 'path': None}]}
     assert loaderx.text('split', '--length', 60000, *TWO, '--seed', 42).split() == [

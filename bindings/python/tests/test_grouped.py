@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Orders by classes and by lengths, and splits. test_orders.py has the tests of all orders."""
 
+import hashlib
+import itertools
 import os
 import pickle
 import tempfile
@@ -129,6 +131,38 @@ def test_a_split_by_name():
     sets = lx.split(1000, {'train': 0.9, 'validation': 0.1}, seed=3)
     assert list(sets) == ['train', 'validation']
     assert all(map(np.array_equal, sets.values(), lx.split(1000, (0.9, 0.1), seed=3)))
+
+
+def test_the_order_of_the_names_does_not_matter():
+    fractions = {'train': 0.7, 'test': 0.2, 'älter': 0.1}
+    expected = lx.split(1000, fractions, seed=3)
+    for names in itertools.permutations(fractions):
+        sets = lx.split(1000, {name: fractions[name] for name in names}, seed=3)
+        assert list(sets) == list(names)
+        assert all(np.array_equal(sets[name], expected[name]) for name in names)
+    # rc1: in the order given, as without names
+    old = lx.split(1000, fractions, seed=3, formula=1)
+    assert all(map(np.array_equal, old.values(), lx.split(1000, [0.7, 0.2, 0.1], seed=3)))
+    assert not np.array_equal(old['test'], expected['test'])
+    for formula in 0, 3:
+        with pytest.raises(ValueError, match='formula must be from 1 to 2'):
+            lx.split(10, fractions, formula=formula)
+    with pytest.raises(TypeError, match='a name must be a str, not 1'):
+        lx.split(10, {1: 0.5})
+
+
+def test_keys_that_are_texts_are_hashed_by_a_fixed_function():
+    keys = [f'patient {i % 400}' for i in range(1000)]
+    one, two = lx.split(keys, [0.5, 0.5], seed=1)
+    assert len(one) + len(two) == 1000 and len(one) and len(two)
+    assert not {keys[i] for i in one} & {keys[i] for i in two}
+    for same in np.array(keys), [key.encode() for key in keys], tuple(keys):
+        assert np.array_equal(lx.split(same, [0.5, 0.5], seed=1)[0], one)
+    numbers = [int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), 'little')
+               for key in keys]
+    assert np.array_equal(lx.split(np.array(numbers, np.uint64), [0.5, 0.5], seed=1)[0], one)
+    with pytest.raises(TypeError, match=r'n_or_keys\[1\] must be str, as the first key, not 3'):
+        lx.split(['a', 3], [1])
 
 
 @SETTINGS

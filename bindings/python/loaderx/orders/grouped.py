@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
@@ -125,16 +126,17 @@ class Bucketed(Order):
 
 
 @overload
-def split(n_or_keys: Any, fractions: Sequence[float], *, seed: int = 0) -> List[_Array]: ...
+def split(n_or_keys: Any, fractions: Sequence[float], *, seed: int = 0,
+          formula: int = 2) -> List[_Array]: ...
 @overload
-def split(
-    n_or_keys: Any, fractions: Mapping[str, float], *, seed: int = 0
-) -> Dict[str, _Array]: ...
+def split(n_or_keys: Any, fractions: Mapping[str, float], *, seed: int = 0,
+          formula: int = 2) -> Dict[str, _Array]: ...
 def split(
     n_or_keys: Any,
     fractions: Union[Sequence[float], Mapping[str, float]],
     *,
     seed: int = 0,
+    formula: int = 2,
 ) -> Union[List[_Array], Dict[str, _Array]]:
     """Split indices into sets by a hash, for example for training and validation.
 
@@ -145,13 +147,17 @@ def split(
 
     Parameters
     ----------
-    n_or_keys : int, or sequence or array of int
+    n_or_keys : int, or sequence or array of int, str or bytes
         The number of indices; or a key for each index, for example the ID of a patient or
         document, which is hashed instead of the index. Indices with equal keys are in the same set.
+        (Do not pass ``hash(text)``: it differs in each process.)
     fractions : sequence or mapping of float
-        The fraction of each set, from 0 to 1. The sum of the fractions must be at most 1.
+        The fraction of each set, from 0 to 1. The sum of the fractions must be at most 1. The order
+        of the names in a mapping does not matter.
     seed : int
         The seed, from 0 to 2**64 - 1. Different seeds give different sets.
+    formula : int
+        1 gives the sets of version 1.0.0-rc1, which depend on the order of the names.
 
     Returns
     -------
@@ -166,19 +172,45 @@ def split(
     1000
     >>> order = Subset(sets['train'], seed=42)
     """
-    seed = natural('seed', seed)
+    seed, formula = natural('seed', seed), natural('formula', formula, minimum=1, maximum=2)
     named = fractions.items() if isinstance(fractions, Mapping) else None
     if named is None and isinstance(fractions, (str, bytes)):
         raise TypeError(f'fractions must be a sequence or a mapping, not {fractions!r}')
     pairs: List[Tuple[Any, Any]] = list(
         enumerate(_as_list('fractions', fractions)) if named is None else named)
-    ends = _add_up([number(f'fractions[{name!r}]', value) for name, value in pairs])
+    placed = pairs if named is None or formula == 1 else sorted(pairs, key=_bytes_of_name)
+    ends = _add_up([number(f'fractions[{name!r}]', value) for name, value in placed])
     if np.ndim(n_or_keys) == 0 and not isinstance(n_or_keys, (str, bytes)):
         keys, n = None, natural('n_or_keys', n_or_keys)
     else:
-        keys, n = integers('n_or_keys', n_or_keys), 0
-    sets = [_core.split(keys, n, seed, begin, end) for begin, end in zip([0.0, *ends], ends)]
-    return sets if named is None else {name: found for (name, _), found in zip(pairs, sets)}
+        keys, n = _take_keys(n_or_keys), 0
+    found = {name: _core.split(keys, n, seed, begin, end)
+             for (name, _), begin, end in zip(placed, [0.0, *ends], ends)}
+    sets = {name: found[name] for name, _ in pairs}
+    return list(sets.values()) if named is None else sets
+
+
+def _bytes_of_name(pair: Tuple[Any, Any]) -> bytes:
+    if not isinstance(pair[0], str):
+        raise TypeError(f'fractions: a name must be a str, not {pair[0]!r}')
+    return pair[0].encode()
+
+
+def _take_keys(keys: Any) -> Any:
+    """Return the keys as integers; those of texts are the hashes that doc/orders.md defines."""
+    if isinstance(keys, (str, bytes)):
+        raise TypeError(f'n_or_keys must be an int or a sequence of keys, not {keys!r}')
+    texts = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
+    if not texts or not isinstance(texts[0], (str, bytes)):
+        return integers('n_or_keys', keys)
+    kind = type(texts[0])
+    for i, text in enumerate(texts):
+        if not isinstance(text, kind):
+            raise TypeError(f'n_or_keys[{i}] must be {kind.__name__}, as the first key, not '
+                            f'{text!r}')
+    encoded = texts if kind is bytes else [text.encode() for text in texts]
+    hashes = (hashlib.blake2b(text, digest_size=8).digest() for text in encoded)
+    return np.frombuffer(b''.join(hashes), '<u8').astype(np.uint64)
 
 
 def _add_up(fractions: List[float]) -> List[float]:
