@@ -103,7 +103,8 @@ LX_API lx_status lx_loader_options_set_start(lx_loader_options *options, uint64_
 /**
  * Sets whether to drop an incomplete global batch at the end of an epoch. A global batch is
  * incomplete if it has too few samples or, if the order is cut into batches, fewer batches than
- * there are ranks. This option cannot be combined with lx_loader_options_set_uneven().
+ * there are ranks. This option cannot be combined with lx_loader_options_set_uneven() or
+ * lx_loader_options_set_pad_last().
  */
 LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
                                                  lx_error *error);
@@ -115,6 +116,17 @@ LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, boo
  */
 LX_API lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool uneven,
                                               lx_error *error);
+
+/**
+ * Sets whether all batches have the same number of records: the batch size. Each rank fills its
+ * last batch of an epoch with records from the start of the epoch and, with #LX_DAMAGE_SKIP, every
+ * batch that omits damaged records with other records of the batch. lx_batch_get_real_count() does
+ * not count them, so that an evaluation over all ranks counts each record once. This option cannot
+ * be combined with lx_loader_options_set_drop_last(), lx_loader_options_set_uneven(), or an order
+ * that is cut into batches.
+ */
+LX_API lx_status lx_loader_options_set_pad_last(lx_loader_options *options, bool pad,
+                                                lx_error *error);
 
 /**
  * Skips the global batches that contain any of the positions from @p first up to, but not

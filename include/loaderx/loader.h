@@ -46,12 +46,14 @@ LX_BEGIN_DECLS
  * count the repeated records. They have no positions, so a state counts no record twice, and
  * padding depends only on the value of world at the end of the epoch. With drop_last, no rank
  * returns the last global batch unless it is full. With uneven ranks, a rank may have fewer records
- * in the last batch, or none.
+ * in the last batch, or none. With lx_loader_options_set_pad_last(), each rank repeats as many
+ * records as its last batch lacks.
  *
  * @par Damaged records
  * With #LX_DAMAGE_SKIP, a batch omits damaged records. If no record of a batch is readable, the
  * batch repeats the next readable record of the epoch; the repeated record does not count as real.
- * A batch is thus never empty, and no rank omits a batch that others have.
+ * A batch is thus never empty, and no rank omits a batch that others have. With
+ * lx_loader_options_set_pad_last(), repeated records take the place of the omitted ones.
  *
  * @par Orders that are cut into batches
  * If the order is cut into batches (lx_order_new_budgeted()), a global batch consists of

@@ -39,10 +39,17 @@ lx_status lx__batch_schedule_init(lx__batch_schedule *schedule, lx_order *order,
                                      .epochs = options->epochs,
                                      .last = options->drop_last ? LX__LAST_DROPPED
                                              : options->uneven  ? LX__LAST_UNEVEN
-                                                                : LX__LAST_PADDED};
-    if (options->drop_last && options->uneven)
+                                                                : LX__LAST_PADDED,
+                                     .fills = options->pad_last};
+    if (options->drop_last + options->uneven + options->pad_last > 1)
         return lx_fail(error, LX_ERR_ARGUMENT,
-                       "drop_last and uneven are both set: set only one of them");
+                       "more than one of drop_last, uneven and pad_last is set: set only one of "
+                       "them");
+    if (has_own && options->pad_last)
+        return lx_fail(error, LX_ERR_ARGUMENT,
+                       "pad_last is set, but the order is already cut into batches, whose sizes "
+                       "differ: leave pad_last unset, or pass the order from which this one was "
+                       "created");
     if (has_own && options->batch_size_set)
         return lx_fail(error, LX_ERR_ARGUMENT,
                        "the order is already cut into batches: leave batch_size unset, or pass the "
@@ -71,6 +78,7 @@ void lx__batch_schedule_copy(const lx__batch_schedule *schedule, lx__batch_sched
                                  .global_batch = schedule->global_batch,
                                  .epochs = schedule->epochs,
                                  .last = schedule->last,
+                                 .fills = schedule->fills,
                                  .skipped = schedule->skipped,
                                  .skipped_count = schedule->skipped_count};
 }
@@ -114,16 +122,19 @@ static uint64_t count_steps(const lx__batch_schedule *schedule, uint64_t all, ui
     return all / step + has_last;
 }
 
-/** Adds the sample that the rank repeats if the last step of an epoch leaves it one short. */
+/** Adds the samples that the rank repeats: one, if the last step of an epoch leaves it one short,
+ * or as many as fill the batch. */
 static void pad(const lx__batch_schedule *schedule, lx__batch_slice *slice)
 {
     uint64_t samples = slice->end - slice->begin, world = schedule->shard.world;
     uint64_t offset = slice->begin % lx_order_get_length(schedule->order);
     uint64_t epoch = slice->begin - offset;
-    if (slice->count == samples / world + (samples % world != 0))
+    uint64_t all = schedule->fills ? schedule->batch_size
+                                   : samples / world + (samples % world != 0);
+    if (slice->count == all)
         return;
     slice->repeated = epoch + lx__shard_padding(schedule->shard, offset + samples);
-    slice->padding = 1;
+    slice->padding = all - slice->count;
 }
 
 static lx_status next_samples(lx__batch_schedule *schedule, lx__batch_slice *slice)
@@ -241,7 +252,7 @@ uint64_t lx__batch_schedule_max_rows(const lx__batch_schedule *schedule)
     uint64_t rank_slice = length / world + (length % world != 0);
     if (has_own_batches(schedule))
         return lx_order_get_max_batch_size(schedule->order);
-    return schedule->batch_size < rank_slice ? schedule->batch_size : rank_slice;
+    return schedule->batch_size < rank_slice || schedule->fills ? schedule->batch_size : rank_slice;
 }
 
 static bool skips_in(const lx__batch_schedule *schedule, uint64_t epoch_begin)

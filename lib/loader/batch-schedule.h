@@ -20,6 +20,7 @@ typedef struct lx__batch_schedule {
     uint64_t global_batch; /**< batch_size * world. */
     uint64_t epochs;
     lx__last_step last;
+    bool fills;                 /**< Whether padding fills all batches. */
     uint64_t position;          /**< End of the last batch scheduled. */
     uint64_t seek_position;     /**< Position of the last seek. */
     uint64_t run_begin;         /**< Start of the run: the epochs up to the next LX_END. */
@@ -31,8 +32,8 @@ typedef struct lx__batch_schedule {
 } lx__batch_schedule;
 
 /** This rank's part of a global batch: @a count positions starting at @a first, @a stride apart;
- * then, as padding, @a padding positions starting at @a repeated, which repeat samples of the
- * epoch. */
+ * then, as padding, @a padding positions starting at @a repeated, @a stride apart, which repeat
+ * samples of the epoch. After its last position comes its first again. */
 typedef struct lx__batch_slice {
     uint64_t begin, end; /**< Positions of the global batch. */
     uint64_t first, stride, count;

@@ -102,3 +102,20 @@ void lx__damaged_records_finish(lx_batch *batch, lx_damage_policy policy, const 
     batch->real = real;
     lx__batch_set_rows(batch, kept);
 }
+
+lx_status lx__damaged_records_replace(lx_source *source, lx_batch *batch, uint64_t rows,
+                                      lx_error *error)
+{
+    uint64_t kept = batch->rows;
+    if (kept == rows)
+        return LX_OK;
+    for (uint64_t row = kept; row < rows; row++) {
+        batch->indices[row] = batch->indices[row - kept];
+        batch->positions[row] = batch->positions[row - kept];
+    }
+    lx__batch_set_rows(batch, rows);
+    /* Read, not copied: the values of a column that varies need more memory than there is. */
+    lx_samples samples = lx__batch_samples(batch, 0, rows);
+    lx_status status = lx_source_fill_samples(source, &samples, batch->targets, error);
+    return status == LX_OK ? lx__varying_fill(source, batch, NULL, error) : status;
+}

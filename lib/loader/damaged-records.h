@@ -25,4 +25,13 @@ lx_status lx__damaged_records_fill(lx_source *source, lx_batch *batch, uint64_t 
 /** Counts the marked records of @p batch; with SKIP, also removes them and compacts the rest. */
 void lx__damaged_records_finish(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged);
 
+/**
+ * Repeats the records of @p batch, of which there is at least one, until it has @p rows, and reads
+ * all of them again. Those that are added do not count as real.
+ *
+ * @return Any status that reading the records returns.
+ */
+lx_status lx__damaged_records_replace(lx_source *source, lx_batch *batch, uint64_t rows,
+                                      lx_error *error);
+
 #endif

@@ -133,6 +133,14 @@ lx_status lx_loader_options_set_uneven(lx_loader_options *options, bool uneven, 
     return LX_OK;
 }
 
+lx_status lx_loader_options_set_pad_last(lx_loader_options *options, bool pad, lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->pad_last = pad;
+    return LX_OK;
+}
+
 lx_status lx_loader_options_add_skipped(lx_loader_options *options, uint64_t first, uint64_t end,
                                         lx_error *error)
 {

@@ -33,7 +33,7 @@ struct lx_loader_options {
     uint64_t epochs; /**< 0: endless. */
     uint64_t first_epoch;
     uint64_t start;
-    bool drop_last, uneven;
+    bool drop_last, uneven, pad_last;
     lx__skipped_range *skipped; /**< Not sorted; may overlap. */
     size_t skipped_count;
     char **fields; /**< NULL: all. */

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "executor/executor.h"
+#include "loader/damaged-records.h"
 #include "loader/loader-private.h"
 #include "loader/missing-values.h"
 #include "loader/varying-values.h"
@@ -72,6 +73,7 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
         return status;
     }
     loader->pipeline.damage = options->damage;
+    loader->pipeline.fills = options->pad_last;
     loader->pipeline.read_ahead = &loader->read_ahead;
     /* Enough for the batches in flight and two that the consumer may hold. */
     size_t idle_max = loader->pipeline.depth + 2;
@@ -164,17 +166,20 @@ void lx_loader_close(lx_loader *loader)
 static lx_status read_indices(lx_loader *loader, const lx__batch_slice *slice, lx_batch *batch,
                               lx_error *error)
 {
-    batch->epoch = loader->first_epoch + slice->begin / lx_order_get_length(loader->order);
+    uint64_t length = lx_order_get_length(loader->order), stride = slice->stride % length;
+    uint64_t epoch = slice->begin / length, offset = slice->repeated - epoch * length;
+    batch->epoch = loader->first_epoch + epoch;
     batch->real = slice->count;
     for (uint64_t i = 0; i < slice->count; i++)
         batch->positions[i] = slice->first + i * slice->stride;
-    for (uint64_t i = 0; i < slice->padding; i++)
-        batch->positions[slice->count + i] = slice->repeated + i;
     lx_status status = lx__order_read(loader->order, loader->scratch, slice->first, slice->stride,
                                       slice->count, batch->indices, error);
-    if (status == LX_OK && slice->padding != 0)
-        status = lx__order_read(loader->order, loader->scratch, slice->repeated, 1, slice->padding,
-                                batch->indices + slice->count, error);
+    for (uint64_t i = slice->count; status == LX_OK && i < slice->count + slice->padding; i++) {
+        batch->positions[i] = epoch * length + offset;
+        status = lx__order_read(loader->order, loader->scratch, batch->positions[i], 1, 1,
+                                &batch->indices[i], error);
+        offset = offset < length - stride ? offset + stride : offset - (length - stride);
+    }
     return status;
 }
 
@@ -303,6 +308,8 @@ static lx_status pad_empty(lx_loader *loader, lx_batch **batch, uint64_t end, lx
     if (status == LX_OK) {
         lx__batch_set_rows(*batch, 1);
         status = repeat_record(loader, source, *batch, end, &why);
+        if (status == LX_OK && loader->schedule.fills)
+            status = lx__damaged_records_replace(source, *batch, loader->schedule.batch_size, &why);
         if (status == LX_OK)
             status = lx__missing_apply(source, *batch, &why);
         lx_source_unref(source);

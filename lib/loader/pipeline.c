@@ -194,6 +194,22 @@ static void release_job(lx__job *job)
     lx_source_unref(source);
 }
 
+/** Leaves out damaged records, or counts them. If none is left, the consumer adds one. */
+static void finish_damaged(lx__job *job)
+{
+    lx__pipeline *pipeline = job->pipeline;
+    lx_error error = LX_ERROR_INIT;
+    uint64_t rows = job->batch->rows;
+    lx__damaged_records_finish(job->batch, pipeline->damage, job->damaged);
+    if (!pipeline->fills || job->batch->rows == 0)
+        return;
+    const atomic_bool *former = lx__interrupt_by(&pipeline->unwanted);
+    lx_status status = lx__damaged_records_replace(job->source, job->batch, rows, &error);
+    (void)lx__interrupt_by(former);
+    if (status != LX_OK)
+        record_failure(job, 0, status, &error);
+}
+
 static void apply_missing(lx__job *job)
 {
     lx_error error = LX_ERROR_INIT;
@@ -215,7 +231,7 @@ static void finish(lx__task *task, bool canceled)
         record_failure(job, 0, LX_ERR_STATE, &error);
     }
     if (job->status == LX_OK && job->any_damaged)
-        lx__damaged_records_finish(job->batch, pipeline->damage, job->damaged);
+        finish_damaged(job);
     if (job->status == LX_OK)
         apply_missing(job);
     release_job(job);

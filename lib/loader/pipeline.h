@@ -50,6 +50,7 @@ struct lx__pipeline {
     lx_transform_function transform;
     void *transform_user;
     lx_damage_policy damage;    /**< The policy for damaged records. */
+    bool fills;                 /**< Whether other records take the place of those left out. */
     lx__read_ahead *read_ahead; /**< The loader's. */
     lx__tracer tracer;          /**< Protected by the loader's lock. */
     bool remote;                /**< Records come from another machine. */

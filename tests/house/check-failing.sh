@@ -26,6 +26,7 @@ lx_loader_next_timed
 lx_loader_options_set_drop_last
 lx_loader_options_set_executor
 lx_loader_options_set_order
+lx_loader_options_set_pad_last
 lx_loader_options_set_prefetch_bytes
 lx_loader_options_set_rank
 lx_loader_options_set_uneven

@@ -26,7 +26,7 @@ typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
     PyObject *on_damage, *keys, *missing, *skipped, *receive, *allocate;
     unsigned long long batch_size, epochs, first_epoch, start, rank, world, end;
-    int drop_last, uneven;
+    int drop_last, uneven, pad_last;
 } arguments;
 
 static int set_fields(lx_loader_options *options, PyObject *fields, lx_error *error)
@@ -154,6 +154,7 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *param
     lx_loader_options_set_rank(options, params->rank, params->world, &error);
     lx_loader_options_set_drop_last(options, params->drop_last != 0, &error);
     lx_loader_options_set_uneven(options, params->uneven != 0, &error);
+    lx_loader_options_set_pad_last(options, params->pad_last != 0, &error);
     if (set_fields(options, params->fields, &error) == 0 &&
         set_threads(state, options, params, &error) == 0 &&
         set_damage(options, params->on_damage, &error) == 0 &&
@@ -183,13 +184,13 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "Loader takes positional arguments only");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKKppOOOOOOKOOOO|K", &params.source, &params.order,
+    if (!PyArg_ParseTuple(args, "OOOKKKKKpppOOOOOOKOOOO|K", &params.source, &params.order,
                           &params.fields, &params.batch_size, &params.epochs, &params.start,
                           &params.rank, &params.world, &params.drop_last, &params.uneven,
-                          &params.threads, &params.executor, &params.prefetch_bytes,
-                          &params.transform, &params.on_damage, &params.keys, &params.end,
-                          &params.missing, &params.skipped, &params.receive, &params.allocate,
-                          &params.first_epoch) ||
+                          &params.pad_last, &params.threads, &params.executor,
+                          &params.prefetch_bytes, &params.transform, &params.on_damage,
+                          &params.keys, &params.end, &params.missing, &params.skipped,
+                          &params.receive, &params.allocate, &params.first_epoch) ||
         (params.keys != Py_None && lxpy_uint64(params.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
     lxpy_missing missing = params.missing == Py_None ? LXPY_MISSING_CHECK : LXPY_MISSING_CHOSEN;

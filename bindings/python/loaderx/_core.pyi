@@ -323,8 +323,8 @@ _L = TypeVar('_L', bound='Loader')
 class Loader:
     def __new__(cls: Type[_L], source: Source, order: Order, fields: Optional[Tuple[str, ...]],
                 batch_size: int, epochs: int, start: int, rank: int, world: int, drop_last: bool,
-                uneven: bool, threads: Optional[int], executor: Optional[Executor],
-                prefetch_bytes: Optional[int],
+                uneven: bool, pad_last: bool, threads: Optional[int],
+                executor: Optional[Executor], prefetch_bytes: Optional[int],
                 transform: Optional[Callable[[Batch], Any]], on_damage: str,
                 keys: Optional[int], end: int,
                 missing: Optional[Tuple[Tuple[str, Union[str, bytes]], ...]],

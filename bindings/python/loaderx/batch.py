@@ -25,7 +25,8 @@ class Batch(Dict[str, Any]):
     ----------
     real : array of bool
         Whether each record counts. False marks padding: records that are repeated so that all ranks
-        have the same number of batches. An evaluation must leave them out.
+        have the same number of batches, or all batches the same size. An evaluation must leave them
+        out.
     index : array of int64
         The index of each record in the source: ``source[batch.index]`` reads them again, and
         `Loader.explain` reports where they come from.

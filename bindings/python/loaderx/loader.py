@@ -67,11 +67,14 @@ def _sizes(length: int, batch_size: Optional[int], rank: int, world: int,
            last: str) -> List[Tuple[int, int]]:
     """Return the possible batch sizes, on this rank and over all ranks; [] for a Budgeted order.
 
-    `last` is what happens to the last global batch: it is 'padded', 'uneven' or 'dropped'.
+    `last` is what happens to the last global batch: it is 'padded' to a multiple of `world`,
+    'uneven', 'dropped' or 'full'.
     """
     if batch_size is None:
         return []
     rest = 0 if last == 'dropped' else length % (batch_size * world)
+    if last == 'full':
+        return [(batch_size, batch_size * world)] if length else []
     if last == 'padded':
         rest += -rest % world
     sizes = [(batch_size, batch_size * world)] if length >= batch_size * world else []
@@ -164,8 +167,9 @@ class Loader(Fixed):
     that collective operations never wait for a rank that has finished. If the last global batch of
     an epoch cannot be divided evenly among the ranks, those that are one record short repeat one
     from the start of the epoch, as in torch's ``DistributedSampler``. With a `Budgeted` order,
-    ranks that are one batch short repeat a batch. ``batch.real`` marks the repeated records. They
-    have no positions: states do not count them, and only the `world` with which the epoch ends
+    ranks that are one batch short repeat a batch. With `pad_last`, each rank repeats as many
+    records as its last batch lacks. ``batch.real`` marks the repeated records. They have no
+    positions: states do not count them, and only the `world` with which the epoch ends
     determines which records are repeated.
 
     **Ranks.** `rank` and `world` are the data-parallel rank and the number of data-parallel ranks,
@@ -225,6 +229,12 @@ class Loader(Fixed):
         Whether ranks may differ in the number of their batches and of the records in the last one,
         instead of repeating records. Collective operations after each batch would then wait
         forever.
+    pad_last : bool
+        Whether every batch has `batch_size` records, so that compilers see one shape: the last one
+        of an epoch is filled with records from the start of the epoch and, with
+        ``on_damage='skip'``, records of the batch take the place of damaged ones. ``batch.real``
+        marks them, so an evaluation over all ranks counts each record exactly once. Cannot be
+        combined with `drop_last`, `uneven` or a `Budgeted` order.
     ragged : {'ragged', 'list'}, Pad or dict
         How to return fields whose records vary in length. 'ragged': as a `Ragged`, without copying
         the values. 'list': as a list of bytes objects, of strs (for str and JSON fields) or of
@@ -335,6 +345,7 @@ class Loader(Fixed):
         world: Optional[int] = None,
         drop_last: bool = False,
         uneven: bool = False,
+        pad_last: bool = False,
         skip: Iterable[Tuple[int, int]] = (),
         ragged: Any = 'ragged',
         threads: Optional[int] = None,
@@ -351,6 +362,10 @@ class Loader(Fixed):
             batch_size = natural('batch_size', batch_size, minimum=1)
             if isinstance(order, Budgeted):
                 raise ValueError('batch_size must not be given with a Budgeted order')
+        pad_last = boolean('pad_last', pad_last)
+        if pad_last and isinstance(order, Budgeted):
+            raise ValueError('pad_last must not be given with a Budgeted order, whose batches '
+                             'differ in size')
         rank, world = choose_rank(rank, world)
         if (batch_size or 1) * world > UINT64_MAX:
             raise ValueError('batch_size times world must be less than 2**64')
@@ -359,8 +374,9 @@ class Loader(Fixed):
             if executor is not None:
                 raise ValueError('threads and executor are mutually exclusive: '
                                  'pass only one of them')
-        if boolean('drop_last', drop_last) and boolean('uneven', uneven):
-            raise ValueError('drop_last and uneven are mutually exclusive: pass only one of them')
+        if boolean('drop_last', drop_last) + boolean('uneven', uneven) + pad_last > 1:
+            raise ValueError('drop_last, uneven and pad_last are mutually exclusive: pass only one '
+                             'of them')
         if transform is not None and not callable(transform):
             raise TypeError(f'transform must be callable, not {type(transform).__name__}')
         if order is not None and not isinstance(order, Order):
@@ -397,7 +413,8 @@ class Loader(Fixed):
                     output.check_dtype(name, find_dtype(kind))
             output.check(columns, _sizes(
                 order_core.length, None if isinstance(order, Budgeted) else batch_size or 1, rank,
-                world, 'dropped' if drop_last else 'uneven' if uneven else 'padded'))
+                world, 'dropped' if drop_last else 'uneven' if uneven else
+                'full' if pad_last else 'padded'))
         register_batches()
         start = natural('start', start, maximum=UINT64_MAX - 1)
         uneven = boolean('uneven', uneven)
@@ -413,9 +430,9 @@ class Loader(Fixed):
 
         def open_reader(position: int) -> _core.Loader:
             return _core.Loader(core, order_core, names, batch_size or 0, count, position, rank,
-                                world, drop_last, uneven, threads, executor, prefetch_bytes,
-                                change, on_damage, keys, end, rules, skipped, receive,
-                                output.allocate)
+                                world, drop_last, uneven, pad_last, threads, executor,
+                                prefetch_bytes, change, on_damage, keys, end, rules, skipped,
+                                receive, output.allocate)
 
         made = super().__new__(cls)
         made._passes = Passes(open_reader, start, order._epoch or order_core.length, count, world,
@@ -426,7 +443,8 @@ class Loader(Fixed):
         made._varies, made._skipped = isinstance(order, Budgeted), skipped
         made._plan = lambda: Planner(
             Loader(NullDataset._of(core), batch_size=batch_size, order=order._repeated(),
-                   rank=rank, world=world, drop_last=drop_last, uneven=uneven, threads=0),
+                   rank=rank, world=world, drop_last=drop_last, uneven=uneven,
+                   pad_last=pad_last, threads=0),
             source, order, order_core, (batch_size or 1, rank, world), end if ends else None)
         return made
 

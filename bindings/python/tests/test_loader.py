@@ -191,6 +191,37 @@ def test_an_evaluation_counts_each_record_once():
     assert sorted(counted.tolist()) == records.tolist()
 
 
+@pytest.mark.parametrize('length', [1, 2, 31, 32, 33, 127, 128, 129, 1025])
+@pytest.mark.parametrize('world', [1, 3, 4])
+@pytest.mark.parametrize('order', [lx.Sequential(), lx.Shuffle(seed=3)], ids=str)
+def test_an_evaluation_at_one_shape_counts_each_record_once(length, world, order):
+    """The transform sees full batches, too, and what fills them is from the epoch's start."""
+    shapes, counted, steps = set(), [], set()
+    for rank in range(world):
+        loader = lx.Loader(np.arange(length), batch_size=32, order=order, rank=rank, world=world,
+                           pad_last=True, transform=lambda batch: shapes.add(
+                               batch['data'].shape) or batch)
+        for step, batch in enumerate(loader):
+            assert len(batch['data']) == len(batch.real) == 32
+            counted += batch['data'][batch.real].tolist()
+            assert [(record['index'], record['real']) for record in loader.explain(step)] == list(
+                zip(batch.index.tolist(), batch.real.tolist()))
+        steps.add((step + 1, len(loader), loader.tell()))
+    assert shapes == {(32,)} and sorted(counted) == list(range(length))
+    assert steps == {(-(-length // (32 * world)),) * 2 + (length,)}
+
+
+def test_filling_batches_has_no_other_way_to_end_an_epoch(data):
+    budgeted = lx.Budgeted(lx.Shuffle(seed=3), np.arange(N) % 7 + 1, 40)
+    for options, name in (({'drop_last': True}, 'mutually exclusive'),
+                          ({'uneven': True}, 'mutually exclusive'),
+                          ({'order': budgeted}, 'Budgeted')):
+        with pytest.raises(ValueError, match=f'pad_last.*{name}'):
+            lx.Loader(data, pad_last=True, **options)
+    with pytest.raises(TypeError, match='pad_last'):
+        lx.Loader(data, pad_last='yes')
+
+
 @pytest.mark.parametrize('length', [1, 5, 8, 63, 64, 65])
 @pytest.mark.parametrize('shuffle', [False, True])
 def test_pads_as_the_distributed_sampler_does(length, shuffle):
@@ -214,6 +245,11 @@ def test_no_rank_drops_a_batch_of_damaged_records(tmp_path):
         data[data.find(np.full(100, record).tobytes())] ^= 64
     chunk.write_bytes(data)
     for threads in 0, 2:
+        filled = [list(lx.Loader(tmp_path / 'd', batch_size=2, rank=rank, world=2, pad_last=True,
+                                 on_damage='skip', threads=threads)) for rank in range(2)]
+        assert [[batch['x'][:, 0].tolist() for batch in batches] for batches in filled] == [
+            [[0, 2], [4, 6]], [[4, 4], [5, 7]]]
+        assert [batch.real.tolist() for batch in filled[1]] == [[False, False], [True, True]]
         ranks = [list(lx.Loader(tmp_path / 'd', batch_size=2, rank=rank, world=2,
                                 on_damage='skip', threads=threads)) for rank in range(2)]
         assert [[batch['x'][:, 0].tolist() for batch in batches] for batches in ranks] == [

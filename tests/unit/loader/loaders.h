@@ -83,7 +83,7 @@ struct setup {
     uint64_t batch_size, world, rank;
     uint64_t epochs; /* 0: one */
     uint64_t first_epoch;
-    bool endless, drop_last, uneven;
+    bool endless, drop_last, uneven, pad_last;
     uint64_t skipped[2][2]; /* ranges of positions; the end is 0: none */
     uint32_t threads;
     lx_order *order;
@@ -111,6 +111,7 @@ static inline lx_loader_options *make_options(struct setup setup)
     unit_ok(lx_loader_options_set_first_epoch(options, setup.first_epoch, &error));
     unit_ok(lx_loader_options_set_drop_last(options, setup.drop_last, &error));
     unit_ok(lx_loader_options_set_uneven(options, setup.uneven, &error));
+    unit_ok(lx_loader_options_set_pad_last(options, setup.pad_last, &error));
     for (int i = 0; i < 2; i++)
         if (setup.skipped[i][1] != 0)
             unit_ok(lx_loader_options_add_skipped(options, setup.skipped[i][0], setup.skipped[i][1],

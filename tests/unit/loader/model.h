@@ -16,7 +16,7 @@ struct model {
     const lx_order *order;
     lx__scratch *scratch;
     uint64_t length, batch_size, world, rank, epochs; /* epochs 0: endless */
-    bool drop_last, uneven;
+    bool drop_last, uneven, pad_last;
     uint64_t position, entered, run_end;
     uint64_t real; /* rows of the last batch that are not padding */
 };
@@ -38,7 +38,8 @@ static inline struct model model_of(lx_order *order, struct setup setup)
                           .rank = setup.rank,
                           .epochs = setup.endless || setup.epochs != 0 ? setup.epochs : 1,
                           .drop_last = setup.drop_last,
-                          .uneven = setup.uneven};
+                          .uneven = setup.uneven,
+                          .pad_last = setup.pad_last};
     unit_ok(lx__scratch_new(order, &model.scratch, &error));
     model_seek(&model, 0);
     return model;
@@ -72,12 +73,13 @@ static inline bool model_owns(const struct model *model, uint64_t offset)
     return offset % model->world == model->rank;
 }
 
-/** Repeats the epoch from its start until all ranks have as many rows. */
+/** Repeats the epoch from its start until all ranks have as many rows, or all that fit. */
 static inline uint64_t model_pad(const struct model *model, uint64_t start, uint64_t rows,
                                  uint64_t *indices)
 {
     uint64_t begin = start / model->length * model->length, at = model->position;
-    for (; (at - start) % model->world != 0; at++)
+    uint64_t end = start + model->batch_size * model->world;
+    for (; model->pad_last ? at < end : (at - start) % model->world != 0; at++)
         if (model_owns(model, at - begin))
             indices[rows++] = model_read(model, begin + (at - begin) % model->length);
     return rows;

@@ -105,6 +105,19 @@ START_TEST(ranks_take_consecutive_batches)
 }
 END_TEST
 
+START_TEST(batches_of_an_order_cannot_be_filled)
+{
+    uint64_t state = 9;
+    lx_error error = LX_ERROR_INIT;
+    lx_loader *loader;
+    lx_source *source = make_any(&state);
+    lx_loader_options *options = make_options((struct setup){.order = cut.order, .pad_last = true});
+    unit_fails(lx_loader_open(source, options, &loader, &error), LX_ERR_ARGUMENT);
+    lx_loader_options_free(options);
+    end_any(source);
+}
+END_TEST
+
 START_TEST(all_ranks_pad_or_drop_incomplete_steps)
 {
     uint64_t state = 7;
@@ -426,7 +439,8 @@ START_TEST(accepts_an_order_without_samples)
 END_TEST
 
 UNIT_MAIN("loader/batch-schedule", batches_follow_the_order, ranks_take_consecutive_batches,
-          all_ranks_pad_or_drop_incomplete_steps, changing_worlds_and_threads_see_each_sample_once,
+          batches_of_an_order_cannot_be_filled, all_ranks_pad_or_drop_incomplete_steps,
+          changing_worlds_and_threads_see_each_sample_once,
           skipped_batches_do_not_change_the_others, skips_any_number_of_batches_at_once,
           a_seek_to_a_skipped_end_continues_with_the_next_run, skips_to_the_last_position,
           a_seek_into_a_batch_returns_its_rest, reports_a_rank_that_gets_no_batches,

@@ -155,6 +155,40 @@ START_TEST(a_batch_without_readable_records_repeats_one)
 }
 END_TEST
 
+/* Of rank 1, every third, seventh or each record is damaged. All batches still have one size, and
+ * each readable record counts once. */
+START_TEST(other_records_take_the_place_of_damaged_ones)
+{
+    enum { LENGTH = 45, BATCH = 4 };
+    static const uint64_t bad_of[] = {3, 7, 2};
+    for (uint32_t i = 0; i < 2 * 3; i++) {
+        struct numbers numbers = damaged_numbers(LENGTH, 1, bad_of[i % 3]);
+        uint64_t damaged = 0, batches = 0, seen[LENGTH] = {0};
+        for (uint64_t rank = 0; rank < 2; rank++) {
+            lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = BATCH,
+                                                                      .world = 2,
+                                                                      .rank = rank,
+                                                                      .threads = i / 3 * 2,
+                                                                      .pad_last = true,
+                                                                      .damage = LX_DAMAGE_SKIP});
+            for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
+                ck_assert_uint_eq(lx_batch_get_row_count(batch), BATCH);
+                check_numbers(batch);
+                for (uint64_t row = 0; row < lx_batch_get_real_count(batch); row++)
+                    seen[lx_batch_get_indices(batch)[row]]++;
+                batches++;
+            }
+            damaged += damaged_of(loader);
+            lx_loader_close(loader);
+        }
+        ck_assert_uint_eq(batches, 2 * 6);
+        for (uint64_t index = 0; index < LENGTH; index++)
+            ck_assert_uint_eq(seen[index], index % bad_of[i % 3] != 1);
+        ck_assert_uint_ge(damaged, (LENGTH + bad_of[i % 3] - 2) / bad_of[i % 3]);
+    }
+}
+END_TEST
+
 START_TEST(reports_a_source_damaged_completely)
 {
     lx_error error = LX_ERROR_INIT;
@@ -319,6 +353,7 @@ END_TEST
 
 UNIT_MAIN("loader/damaged-records", rejects_invalid_options, batches_lack_skipped_records,
           zeros_replace_damaged_records, a_batch_without_readable_records_repeats_one,
-          reports_a_source_damaged_completely, a_state_continues_where_it_was_saved,
-          other_errors_still_fail, a_dataset_loses_only_the_damaged_column,
+          other_records_take_the_place_of_damaged_ones, reports_a_source_damaged_completely,
+          a_state_continues_where_it_was_saved, other_errors_still_fail,
+          a_dataset_loses_only_the_damaged_column,
           a_zip_of_datasets_skips_the_damaged_records_of_each)

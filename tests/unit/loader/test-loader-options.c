@@ -67,6 +67,7 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_loader_options_set_start(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_drop_last(NULL, true, &error), "options");
     unit_refuses_null(lx_loader_options_set_uneven(NULL, true, &error), "options");
+    unit_refuses_null(lx_loader_options_set_pad_last(NULL, true, &error), "options");
     unit_refuses_null(lx_loader_options_add_skipped(NULL, 0, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_columns(NULL, names, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_reader_count(NULL, 1, &error), "options");

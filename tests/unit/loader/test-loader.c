@@ -40,7 +40,7 @@ static lx_order *random_order(uint64_t *state, uint64_t length)
 
 static struct setup random_setup(uint64_t *state, lx_order *order)
 {
-    uint64_t world = 1 + random_next(state) % 7, last = random_next(state) % 3;
+    uint64_t world = 1 + random_next(state) % 7, last = random_next(state) % 4;
     return (struct setup){.batch_size = 1 + random_next(state) % 13,
                           .world = world,
                           .rank = random_next(state) % world,
@@ -48,6 +48,7 @@ static struct setup random_setup(uint64_t *state, lx_order *order)
                           .endless = true, /* if epochs is 0 */
                           .drop_last = last == 1,
                           .uneven = last == 2,
+                          .pad_last = last == 3,
                           .threads = (uint32_t)(random_next(state) % 3),
                           .order = order};
 }
@@ -199,8 +200,9 @@ START_TEST(ranks_together_read_each_record_once_per_epoch)
         lx_source *source = numbers_source(&numbers);
         struct setup setup = {.batch_size = 1 + random_next(&state) % 9,
                               .world = 1 + random_next(&state) % 9,
-                              .drop_last = round % 3 == 1,
-                              .uneven = round % 3 == 2,
+                              .drop_last = round % 4 == 1,
+                              .uneven = round % 4 == 2,
+                              .pad_last = round % 4 == 3,
                               .order = make_order("shuffle", length, random_next(&state), 0)};
         uint64_t epoch = random_next(&state) % 3 * length, total = 0;
         ck_assert_uint_eq(run_ranks(source, setup, epoch, 1000, seen), epoch + length);
@@ -386,6 +388,31 @@ START_TEST(all_ranks_take_the_same_number_of_batches)
 }
 END_TEST
 
+/* Whatever the epoch, the ranks and the place, a batch is full, and what fills it is not real. */
+START_TEST(all_batches_have_one_size)
+{
+    static const uint64_t lengths[] = {1, 2, 31, 32, 33, 127, 128, 129, 1025};
+    for (size_t i = 0; i < 4 * sizeof lengths / sizeof *lengths; i++) {
+        struct numbers numbers = {.length = lengths[i / 4], .width = 1};
+        uint64_t rank = i % 4, all = (numbers.length + 127) / 128, real = 0;
+        lx_loader *loader = open_numbers(
+            &numbers, (struct setup){.batch_size = 32, .world = 4, .rank = rank, .pad_last = true});
+        ck_assert_uint_eq(batches_per_epoch(loader), all);
+        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
+            ck_assert_uint_eq(lx_batch_get_row_count(batch), 32);
+            for (uint64_t row = 0; row < 32; row++)
+                ck_assert_uint_eq(lx_batch_get_indices(batch)[row],
+                                  (lx_batch_get_position(batch) + rank + 4 * row) % numbers.length);
+            check_numbers(batch);
+            real += lx_batch_get_real_count(batch);
+        }
+        ck_assert_uint_eq(real, (numbers.length + 3 - rank) / 4);
+        ck_assert_uint_eq(lx_loader_tell(loader), numbers.length);
+        lx_loader_close(loader);
+    }
+}
+END_TEST
+
 START_TEST(more_ranks_than_records_share_the_records)
 {
     struct numbers numbers = {.length = 3, .width = 1};
@@ -474,7 +501,10 @@ START_TEST(reports_why_opening_fails)
     static const char *const unknown[] = {"label", "lable"}, *const twice[] = {"label", "label"};
     expect_refusal((struct setup){.fields = unknown, .field_count = 2}, LX_ERR_NOT_FOUND, "lable");
     expect_refusal((struct setup){.fields = twice, .field_count = 2}, LX_ERR_ARGUMENT, "label");
-    expect_refusal((struct setup){.drop_last = true, .uneven = true}, LX_ERR_ARGUMENT, "uneven");
+    for (int i = 1; i < 8; i++)
+        if (i != 1 && i != 2 && i != 4)
+            expect_refusal((struct setup){.drop_last = i & 1, .uneven = i & 2, .pad_last = i & 4},
+                           LX_ERR_ARGUMENT, "uneven");
     expect_refusal((struct setup){.batch_size = 1ull << 40, .world = 1ull << 30}, LX_ERR_ARGUMENT,
                    "world");
     lx_order *order = make_order("shuffle", 21, 1, 0);
@@ -648,8 +678,8 @@ UNIT_MAIN("loader/loader", any_configuration_delivers_the_batches_of_its_positio
           continues_with_other_ranks_without_loss_or_repeat,
           rank_2_of_4_continues_at_70_after_17_steps, an_empty_source_is_at_its_end,
           one_record_is_an_epoch, a_rank_without_records_is_at_its_end,
-          all_ranks_take_the_same_number_of_batches, more_ranks_than_records_share_the_records,
-          returns_fields_in_the_requested_order,
+          all_ranks_take_the_same_number_of_batches, all_batches_have_one_size,
+          more_ranks_than_records_share_the_records, returns_fields_in_the_requested_order,
           a_batch_larger_than_the_source_allocates_no_more_than_it, rejects_null_by_name,
           reports_why_opening_fails, the_length_of_the_order_is_that_of_an_epoch,
           retries_after_failed_allocations, statistics_count_delivered_batches,

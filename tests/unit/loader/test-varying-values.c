@@ -259,6 +259,32 @@ START_TEST(a_batch_without_readable_records_repeats_one)
 }
 END_TEST
 
+/* What takes the place of damaged texts can be longer than all that was read before. */
+START_TEST(other_texts_take_the_place_of_damaged_ones)
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        struct texts texts = {
+            .length = 97, .most = 500, .bad = 1, .bad_of = 2 + i % 2, .sizes_fail = i / 2 % 2};
+        lx_source *source = texts_source(&texts);
+        lx_loader *loader = open_loader(source, (struct setup){.batch_size = 1 + 15 * (i / 4),
+                                                               .threads = i % 3,
+                                                               .pad_last = true,
+                                                               .damage = LX_DAMAGE_SKIP});
+        uint64_t real = 0;
+        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
+            ck_assert_uint_eq(lx_batch_get_row_count(batch), 1 + 15 * (i / 4));
+            check_batch(&texts, batch);
+            for (uint64_t k = 0; k < lx_batch_get_row_count(batch); k++)
+                ck_assert(!is_bad(&texts, 1, lx_batch_get_indices(batch)[k]));
+            real += lx_batch_get_real_count(batch);
+        }
+        ck_assert_uint_eq(real, i % 2 == 0 ? 49 : 65);
+        lx_loader_close(loader);
+        lx_source_unref(source);
+    }
+}
+END_TEST
+
 /** The first batch of four records must fail with @p status. */
 static lx_error first_failure(struct texts *texts, lx_status status)
 {
@@ -407,8 +433,8 @@ END_TEST
 
 UNIT_MAIN("loader/varying-values", any_configuration_returns_the_bytes_of_its_records,
           statistics_count_the_bytes_of_varying_records, damaged_records_are_skipped_or_empty,
-          a_batch_without_readable_records_repeats_one, damage_is_an_error_by_default,
-          wrong_offsets_of_a_callback_are_an_error, a_value_that_ends_within_an_item_is_an_error,
-          a_batch_of_too_many_bytes_is_an_error, prefetching_stays_within_its_limit,
-          combined_sources_read_the_bytes_of_their_parts,
+          a_batch_without_readable_records_repeats_one, other_texts_take_the_place_of_damaged_ones,
+          damage_is_an_error_by_default, wrong_offsets_of_a_callback_are_an_error,
+          a_value_that_ends_within_an_item_is_an_error, a_batch_of_too_many_bytes_is_an_error,
+          prefetching_stays_within_its_limit, combined_sources_read_the_bytes_of_their_parts,
           refuses_columns_and_arguments_of_the_wrong_kind)

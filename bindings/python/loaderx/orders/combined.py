@@ -94,7 +94,8 @@ class Padded(_Derived):
 
     If `multiple` is the number of samples in a global batch, all ranks have the same number of
     batches, and all batches are full. The repeated indices are part of the order: ``batch.real``
-    does not mark them, so an evaluation would count them twice.
+    does not mark them, so an evaluation would count them twice. ``Loader(pad_last=True)`` makes the
+    same batches, and marks them.
 
     Parameters
     ----------

@@ -170,8 +170,8 @@ class Direct(Iterator):
         self._engine = _core.Loader(
             self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
             whole.start, 0, 1, batches.drop_last, False,
-            min(self._num_workers, _MAX_THREADS), None, None, None, 'raise', None, UINT64_MAX,
-            None, (), None, self._allocate, self._progress.epoch)
+            False, min(self._num_workers, _MAX_THREADS), None, None, None, 'raise', None,
+            UINT64_MAX, None, (), None, self._allocate, self._progress.epoch)
         self._loader = iter(self._engine)
 
     def _next_data(self) -> Any:
