@@ -29,20 +29,17 @@ class Arrays(Output):
         self._world = world
         # Whether the sharding includes devices of other processes.
         self._shared = sharding is not None and not sharding.is_fully_addressable
+        # Without a sharding, arrays that a transform has placed stay where they are.
+        self._kinds: Any = np.ndarray if sharding is None else (np.ndarray, _jax.Array)
 
-    def _check_split(self, name: str, size: int, total: int, shape: Tuple[int, ...]) -> None:
-        batch_shape = (total if self._shared else size, *shape)
-        if self._shared and total != size * self._world:
-            reason = f'{total} records do not divide evenly among the processes'
-        else:
-            try:
-                self._sharding.shard_shape(batch_shape)
-                return
-            except ValueError as error:
-                reason = str(error)
-        raise ValueError(f'sharding cannot split batches of {name!r} with shape {batch_shape}: '
-                         f'choose a different batch_size, or drop_last=True or a Padded order '
-                         f'if the last batch has that shape ({reason})')
+    def _check_split(self, name: str, shape: Tuple[int, ...]) -> None:
+        try:
+            self._sharding.check_compatible_aval(shape)    # the number of dimensions
+            self._sharding.shard_shape(shape)
+        except ValueError as error:
+            raise ValueError(f'sharding cannot split batches of {name} with shape {shape}: '
+                             'choose a different batch_size, or drop_last=True or pad_last=True '
+                             f'if the last batch has that shape ({error})') from None
 
     def check_dtype(self, name: str, dtype: np.dtype[Any]) -> None:
         if dtype.kind == 'M':
@@ -54,7 +51,7 @@ class Arrays(Output):
             return
         for name, (_, shape) in shapes.items():
             for size, total in sizes:
-                self._check_split(name, size, total, shape)
+                self._check_split(repr(name), (total if self._shared else size, *shape))
 
     def check_varying(self, name: str, form: Any) -> None:
         lengths = form.lengths if isinstance(form, Pad) else None
@@ -63,10 +60,21 @@ class Arrays(Output):
                              'unless all batches have the same shape: use '
                              'ragged=Pad(lengths=[length])')
 
-    def _place(self, array: np.ndarray[Any, Any]) -> Any:
-        if self._shared:
-            return _jax.make_array_from_process_local_data(self._sharding, array)
-        return _jax.device_put(array, self._sharding)
+    def _place(self, array: Any, name: str) -> Any:
+        if not self._shared:
+            return _jax.device_put(array, self._sharding)
+        if isinstance(array, _jax.Array) and not array.is_fully_addressable:
+            if array.sharding.is_equivalent_to(self._sharding, array.ndim):
+                return array
+            raise ValueError(f'{_named(name)} is a global array with {array.sharding}, which is '
+                             'not the sharding of the loader: return an array of this process')
+        shape = tuple(size * self._world for size in array.shape[:1]) + array.shape[1:]
+        self._check_split(_named(name), shape)
+        return _jax.make_array_from_process_local_data(self._sharding, array, shape)
 
     def convert(self, batch: Any) -> Any:
-        return convert_arrays(batch, self._place)
+        return convert_arrays(batch, self._place, self._kinds)
+
+
+def _named(name: str) -> str:
+    return f'{name!r}' if name else 'the array that the transform returned'

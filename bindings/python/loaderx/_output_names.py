@@ -45,10 +45,14 @@ class _Tensors(Output):
             ) from None
 
     def convert(self, batch: Any) -> Any:
-        return convert_arrays(batch, to_tensor if self.allocate is None else _to_pinned)
+        return convert_arrays(batch, _to_plain if self.allocate is None else _to_pinned)
 
 
-def _to_pinned(array: np.ndarray[Any, Any]) -> Any:
+def _to_plain(array: np.ndarray[Any, Any], _: str) -> Any:
+    return to_tensor(array)
+
+
+def _to_pinned(array: np.ndarray[Any, Any], _: str) -> Any:
     """Return a pinned tensor: without a copy, except of arrays that a transform has made."""
     return to_tensor(array).pin_memory()
 

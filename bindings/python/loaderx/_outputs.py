@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 
@@ -63,20 +63,25 @@ class Output:
         return lambda batch: self.convert(made(batch))
 
 
-def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -> Any:
+def convert_arrays(batch: Any, convert: Callable[[Any, str], Any],
+                   kinds: Union[Type[Any], Tuple[Type[Any], ...]] = np.ndarray,
+                   name: str = '') -> Any:
     """Convert an array, or the arrays in dicts, lists and tuples; leave other values unchanged.
+
+    `convert` receives an array, and its name in the innermost dict. `kinds` are the types of arrays
+    that it converts.
 
     ``batch['keys']``, ``batch.real`` and the offsets of a Ragged remain NumPy arrays, too: NumPy's
     generators use the keys, and other libraries may lack 64-bit integers.
     """
-    if isinstance(batch, np.ndarray):
-        return convert(batch)
+    if isinstance(batch, kinds):
+        return convert(batch, name)
     if type(batch) in (dict, Batch):
-        values = {name: value if name == 'keys' else convert_arrays(value, convert)
-                  for name, value in batch.items()}
+        values = {key: value if key == 'keys' else convert_arrays(value, convert, kinds, key)
+                  for key, value in batch.items()}
         return batch.with_values(values) if type(batch) is Batch else values
     if isinstance(batch, Ragged):
-        return Ragged(convert_arrays(batch.values, convert), batch.offsets, batch.item)
+        return Ragged(convert_arrays(batch.values, convert, kinds, name), batch.offsets, batch.item)
     if type(batch) in (list, tuple):
-        return type(batch)(convert_arrays(value, convert) for value in batch)
+        return type(batch)(convert_arrays(value, convert, kinds, name) for value in batch)
     return batch

@@ -64,7 +64,8 @@ def world(group: Any = None, mesh: Any = None, replicas: int = 1) -> World:
     torch nor JAX.
 
     All of these sources count processes. If some processes need the same data, as in tensor,
-    context or pipeline parallelism, say so with `group`, `mesh` or `replicas`.
+    context or pipeline parallelism, say so with `group`, `mesh` or `replicas`. With a sharding of
+    JAX, `loaderx.jax.Loader` finds the rank itself.
 
     Parameters
     ----------

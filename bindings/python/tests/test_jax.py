@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Batches of JAX arrays, on one device and distributed over several."""
 
-import contextlib
 import os
-import random
-import socket
-import subprocess
-import sys
 
 os.environ.setdefault('XLA_FLAGS', '--xla_force_host_platform_device_count=4')
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
@@ -15,6 +10,8 @@ import numpy as np
 import pytest
 
 import loaderx as lx
+from damage import corrupt
+from jax_processes import run_processes
 
 jax = pytest.importorskip('jax')
 import loaderx.jax as lj    # noqa: E402
@@ -99,16 +96,8 @@ def test_rejects_invalid_arguments():
 
 
 PROCESS = """
-import sys
-import jax
-import numpy as np
-import loaderx as lx
-import loaderx.jax as lj
-
-address, number = sys.argv[1], int(sys.argv[2])
-jax.distributed.initialize(address, 2, number)
-mesh = jax.sharding.Mesh(np.array(jax.devices()), ('data',))
-rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec('data'))
+mesh = Mesh(np.array(jax.devices()), ('data',))
+rows = NamedSharding(mesh, P('data'))
 labels = np.arange(96, dtype=np.int32)
 order = lx.Shuffle(seed=5)
 with lj.Loader(labels, batch_size=8, order=order, sharding=rows) as loader:
@@ -120,40 +109,94 @@ with lj.Loader(labels, batch_size=8, order=order, sharding=rows) as loader:
 with lj.Loader(labels[:51], batch_size=8, sharding=rows) as loader:
     shapes = [batch['data'].shape for batch in loader]
 assert shapes == 3 * [(16,)] + [(4,)], shapes    # the last batch is padded from 3 to 4
-try:
-    lj.Loader(labels[:51], batch_size=8, sharding=rows, uneven=True)
-except ValueError as error:
-    assert 'do not divide evenly' in str(error), error
-else:
-    raise AssertionError('a last batch of 2 and 1 was accepted')
+
+def refuse(text, labels=labels, sharding=rows, **options):
+    try:
+        next(lj.Loader(labels, **{'batch_size': 8, **options}, sharding=sharding))
+    except ValueError as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f'accepted {options}')
+
+refuse('equally many records', uneven=True)
+refuse('equally many records', labels[:49], uneven=True)    # rank 1 has no last batch
+refuse('pad_last=True', on_damage='skip')
+budgeted = lx.Budgeted(lx.Sequential(n=96), np.ones(96, np.int64), 8)
+refuse('Budgeted', order=budgeted, batch_size=None)
+refuse(f'rank is {1 - number}, but must be {number}', rank=1 - number, world=2)
+refuse('world is 4, but must be 2', rank=number, world=4)
+refuse('of each 3 rows, process 0 has 0:1 and 1:2; process 1 has 2:3',
+       sharding=NamedSharding(Mesh(np.array(jax.devices()[:3]), ('data',)), P('data')))
+if number == 0:
+    own = NamedSharding(Mesh(np.array(jax.devices()[2:]), ('data',)), P('data'))
+    refuse('no device of this process', sharding=own)
+refuse("batches of 'data' with shape (8,)", sharding=NamedSharding(mesh, P(None, 'data')))
+refuse("'data' with shape (): ", transform=lambda batch: {'data': batch['data'].sum()[...]})
+refuse("'x' with shape (6,): ", transform=lambda batch: {'x': batch['data'][:3]})
+
+# What a jitted transform returns is placed, too; a global array must be where it belongs.
+double = jax.jit(lambda x: 2 * x)
+with lj.Loader(labels, batch_size=8, sharding=rows,
+               transform=lambda batch: [double(batch['data']), batch['data']]) as loader:
+    for made, value in loader:
+        assert made.shape == (16,) and made.sharding == rows
+        for part, own in zip(made.addressable_shards, value.addressable_shards):
+            assert part.index == own.index and (part.data == 2 * own.data).all()
+with lj.Loader(labels, batch_size=8, sharding=rows, transform=lambda batch: value) as loader:
+    assert next(loader) is value
+everywhere = jax.make_array_from_process_local_data(NamedSharding(mesh, P()), labels)
+refuse("'all' is a global array", transform=lambda batch: {'all': everywhere})
 """
 
 
-def free_port():
-    """A port that no server has, below those that the kernel gives to others in the meantime."""
-    while True:
-        with contextlib.suppress(OSError), socket.socket() as free:
-            free.bind(('localhost', random.SystemRandom().randrange(10_000, 32_000)))
-            return free.getsockname()[1]
-
-
 def test_processes_have_parts_of_global_arrays():
-    address = f'localhost:{free_port()}'
-    environment = dict(os.environ, XLA_FLAGS='--xla_force_host_platform_device_count=2')
-    runs = [subprocess.Popen([sys.executable, '-c', PROCESS, address, str(number)],
-                             env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True) for number in range(2)]
-    try:
-        outputs = [run.communicate(timeout=120) for run in runs]
-    finally:
-        for run in runs:
-            run.kill()
-    assert [run.returncode for run in runs] == [0, 0], outputs
-    for rank, (output, _) in enumerate(outputs):
+    for rank, output in enumerate(run_processes(PROCESS, 2, 2)):
         with lx.Loader(LABELS, batch_size=8, order=lx.Shuffle(seed=5), rank=rank,
                        world=2) as loader:
             expected = [batch['data'].tolist() for batch in loader]
         assert [[int(word) for word in line.split()] for line in output.splitlines()] == expected
+
+
+def test_a_jitted_transform_is_placed_by_the_sharding():
+    sharding = rows()
+    double = jax.jit(lambda x: 2 * x)
+    for transform in (lambda batch: {'a': double(batch['data']), 'b': [batch['label']]},
+                      lambda batch: batch.with_values({'a': 2 * batch['data'],
+                                                       'b': [jax.numpy.array(batch['label'])]})):
+        with lj.Loader((IMAGES, LABELS), batch_size=32, sharding=sharding,
+                       transform=transform) as loader:
+            batch = next(loader)
+        assert batch['a'].sharding == batch['b'][0].sharding == sharding
+        assert (batch['a'] == 2 * IMAGES[:32]).all() and (batch['b'][0] == LABELS[:32]).all()
+        with lj.Loader((IMAGES, LABELS), batch_size=32, transform=transform) as loader:
+            assert len(next(loader)['a'].devices()) == 1
+
+
+def test_an_evaluation_over_devices_counts_each_record_once():
+    sharding = rows()
+    count = jax.jit(lambda batch: (batch['label'] * batch['real']).sum())
+    with lj.Loader(LABELS[:91], batch_size=32, sharding=sharding, pad_last=True,
+                   transform=lambda batch: {'label': batch['data'], 'real': batch.real}) as loader:
+        batches = list(loader)
+    assert {batch['real'].shape for batch in batches} == {(32,)}
+    assert sum(int(count(batch)) for batch in batches) == sum(range(91))
+
+
+def test_skipping_damaged_records_keeps_the_shape(tmp_path):
+    sharding = rows()
+    path = tmp_path / 'd'
+    with lx.create(path, {'x': lx.Field('int32', (100,))}) as writer:
+        writer.extend(x=np.arange(32, dtype=np.int32)[:, None] * np.ones(100, np.int32))
+    for record in 3, 17, 18, 30:
+        corrupt(path, np.full(100, record, np.int32).tobytes())
+    with pytest.raises(ValueError, match="on_damage='skip'.*pad_last=True"):
+        lj.Loader(path, batch_size=16, sharding=sharding, on_damage='skip')
+    with lj.Loader(path, batch_size=16, sharding=sharding, on_damage='skip',
+                   pad_last=True) as loader:
+        batches = list(loader)
+    assert [batch['x'].shape for batch in batches] == [(16, 100)] * 2
+    counted = [np.asarray(batch['x'])[batch.real, 0].tolist() for batch in batches]
+    assert sum(counted, []) == [record for record in range(32) if record not in (3, 17, 18, 30)]
 
 
 def test_a_batch_is_a_tree_of_its_arrays():
