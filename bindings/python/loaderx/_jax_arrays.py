@@ -61,6 +61,8 @@ class Arrays(Output):
                              'ragged=Pad(lengths=[length])')
 
     def _place(self, array: Any, name: str) -> Any:
+        if isinstance(array, np.ndarray):
+            array = _fit(array, name)
         if not self._shared:
             return _jax.device_put(array, self._sharding)
         if isinstance(array, _jax.Array) and not array.is_fully_addressable:
@@ -78,3 +80,32 @@ class Arrays(Output):
 
 def _named(name: str) -> str:
     return f'{name!r}' if name else 'the array that the transform returned'
+
+
+def _fit(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """Return an array of the type that JAX would give it; raise ValueError if a value is too large
+    for that type, which JAX would not."""
+    if array.dtype.kind not in 'iufc':
+        return array
+    dtype = _jax.dtypes.canonicalize_dtype(array.dtype)
+    if dtype == array.dtype:
+        return array
+    with np.errstate(over='ignore'):
+        made = array.astype(dtype)
+    if _loses(array, made):
+        with np.errstate(invalid='ignore'):
+            wrong = np.isinf(made) & ~np.isinf(array) if dtype.kind in 'fc' else made != array
+        raise ValueError(
+            f'{_named(name)} has the value {array[wrong][0]}, which {dtype} cannot represent, and '
+            f'without jax_enable_x64, JAX has no {array.dtype}: call jax.config.update('
+            '"jax_enable_x64", True), or convert the values in a transform')
+    return made
+
+
+def _loses(array: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> bool:
+    """Return whether a value of an array is out of the range of the type of `made`."""
+    if made.dtype.kind in 'fc':
+        infinite = np.isinf(made)
+        return bool(infinite.any() and (infinite & ~np.isinf(array)).any())
+    limits = np.iinfo(made.dtype)
+    return bool(array.size and (array.min() < limits.min or array.max() > limits.max))

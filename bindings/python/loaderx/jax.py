@@ -29,7 +29,8 @@ class Loader(_loader.Loader):
     memory, within the limit of `prefetch_bytes`. A `transform` receives NumPy arrays on the host;
     the loader then converts the arrays in the dicts, lists and tuples that the transform returns,
     and places JAX arrays in them by the sharding, if there is one. ``batch['keys']`` remains a
-    NumPy array. As usual, JAX converts 64-bit arrays to 32 bits unless ``jax_enable_x64`` is set.
+    NumPy array. Unless ``jax_enable_x64`` is set, JAX has no 64-bit arrays, and their values are
+    converted to 32 bits: floats are rounded, and a value that is out of range is an error.
 
     Parameters
     ----------
@@ -54,7 +55,8 @@ class Loader(_loader.Loader):
     ValueError
         The sharding cannot split a full batch, or the last batch of an epoch, or does not divide
         batches evenly among processes; `rank` or `world` is not what it determines; or batches
-        would not have the same shape in all processes.
+        would not have the same shape in all processes. ``next()`` raises this error for a batch
+        with a value that is out of range.
 
     Examples
     --------

@@ -297,10 +297,10 @@ class Loader(Fixed):
         `generator` creates a NumPy generator from a key.
     out : {'numpy', 'torch', 'jax'}
         The type of the arrays: NumPy arrays; tensors that share the memory of NumPy arrays; or JAX
-        arrays on JAX's default device (for other devices, use `loaderx.jax.Loader`). The conversion
-        is the last step: a `transform` receives NumPy arrays, and the loader then converts the
-        arrays in the dicts, lists and tuples that the transform returns. ``batch['keys']`` remains
-        a NumPy array.
+        arrays on JAX's default device (for other devices, and about 64-bit values, see
+        `loaderx.jax.Loader`). The conversion is the last step: a `transform` receives NumPy arrays,
+        and the loader then converts the arrays in the dicts, lists and tuples that the transform
+        returns. ``batch['keys']`` remains a NumPy array.
     pin_memory : bool
         Whether tensors are in pinned memory, from which ``tensor.to(device, non_blocking=True)``
         copies while the program continues. The loader reads records directly into memory that torch

@@ -2,6 +2,7 @@
 """Batches of JAX arrays, on one device and distributed over several."""
 
 import os
+import re
 
 os.environ.setdefault('XLA_FLAGS', '--xla_force_host_platform_device_count=4')
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
@@ -197,6 +198,63 @@ def test_skipping_damaged_records_keeps_the_shape(tmp_path):
     assert [batch['x'].shape for batch in batches] == [(16, 100)] * 2
     counted = [np.asarray(batch['x'])[batch.real, 0].tolist() for batch in batches]
     assert sum(counted, []) == [record for record in range(32) if record not in (3, 17, 18, 30)]
+
+
+# For each type that JAX lacks: values that fit in the type that it has, and others that do not.
+WIDE = {
+    'int64': ([-2**31, 0, 2**31 - 1], [2**40 + 5, 2**31, -2**31 - 1, 2**63 - 1, -2**63]),
+    'uint64': ([0, 2**32 - 1], [2**63 + 1, 2**32, 2**64 - 1]),
+    'float64': ([0, -np.inf, np.nan, 3e38, 1 / 3, 1e-300], [1e300, -4e38]),
+    'complex128': ([0, np.nan, 1 / 3 + 3e38j, complex(np.inf, 1)], [1e300, 1e300j]),
+}
+
+
+@pytest.mark.parametrize('dtype', WIDE)
+@pytest.mark.parametrize('place', [lambda: {'out': 'jax'}, lambda: {'sharding': rows()}],
+                         ids=['device', 'sharding'])
+def test_a_64_bit_value_that_does_not_fit_is_an_error(dtype, place):
+    """Unless jax_enable_x64 is set, and never a wrong value."""
+    fits, others = (np.array(values, dtype) for values in WIDE[dtype])
+    make = lx.Loader if 'out' in place() else lj.Loader
+
+    def read(values, transform=lambda batch: {'wide': batch['a'].reshape(-1, 1)[:, :1]}):
+        rest = np.repeat(values[-1:], -len(values) % 4)
+        values = np.concatenate([values, rest])
+        with make({'a': np.arange(len(values))}, batch_size=len(values), **place(),
+                  transform=lambda batch: transform({'a': values})) as loader:
+            return next(loader)
+
+    got = read(fits, lambda batch: batch)['a']
+    assert got.dtype.itemsize == np.dtype(dtype).itemsize // 2
+    np.testing.assert_array_equal(np.asarray(got)[:len(fits)], fits.astype(got.dtype))
+    for value in others:
+        text = rf"^'wide' has the value {re.escape(str(value))}, .*jax_enable_x64.*transform"
+        for whole in (np.array([value]), np.append(fits, value)):
+            with pytest.raises(ValueError, match=text):
+                read(whole)
+            with pytest.raises(ValueError, match='^the array that the transform returned has'):
+                read(whole, lambda batch: [batch['a']])
+    jax.config.update('jax_enable_x64', True)
+    try:
+        assert np.asarray(read(others)['wide'])[:len(others), 0].tolist() == others.tolist()
+    finally:
+        jax.config.update('jax_enable_x64', False)
+
+
+def test_64_bit_fields_are_checked_where_they_are_read(tmp_path):
+    path = tmp_path / 'd'
+    with lx.create(path, {'a': lx.Field('int64'), 'b': lx.Field('uint64', (None,))}) as writer:
+        writer.append({'a': 7, 'b': [1, 2]})
+        writer.append({'a': 2**40 + 5, 'b': [1]})
+        writer.append({'a': 8, 'b': np.array([3, 2**63 + 1], np.uint64)})
+        writer.append({'a': 9, 'b': []})
+    with lj.Loader(path, batch_size=1) as loader:
+        assert next(loader)['a'].tolist() == [7]
+        with pytest.raises(ValueError, match="^'a' has the value 1099511627781, which int32"):
+            next(loader)
+        with pytest.raises(ValueError, match="^'b' has the value 9223372036854775809, which uint"):
+            next(loader)
+        assert next(loader)['b'].values.tolist() == []
 
 
 def test_a_batch_is_a_tree_of_its_arrays():
