@@ -86,10 +86,12 @@ licence_of() {
     esac
 }
 
-# autotools OPTION...
+# autotools OPTION... (The tools that made configure, which may be other versions than those here, are
+# not called again.)
 autotools() {
     ./configure --host="$host" --prefix="$prefix" --libdir="$prefix/lib" "$@" \
-        CC="$cc" AR="$ar" RANLIB="$ranlib" CPPFLAGS="-I$prefix/include" LDFLAGS="-L$prefix/lib"
+        CC="$cc" AR="$ar" RANLIB="$ranlib" CPPFLAGS="-I$prefix/include" LDFLAGS="-L$prefix/lib" \
+        ACLOCAL=: AUTOCONF=: AUTOMAKE=: AUTOHEADER=:
     make -j"$jobs"
     make install
 }

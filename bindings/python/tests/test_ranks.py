@@ -175,7 +175,7 @@ def test_bad_arguments():
         lx.Loader(null, fields=['data'])
     with pytest.raises(TypeError, match='pickled'):
         pickle.dumps(null)
-    with pytest.raises(ValueError, match='column'):
+    with pytest.raises(ValueError, match='has no fields, but must have exactly one'):
         lx.DataLoader(null, np.arange(5))
 
 

@@ -136,7 +136,8 @@ def zip_sources(
     made = [_core_of_one(one, argument)[0] for one, argument in zip(sources, arguments)]
     for core, argument in zip(made, arguments):
         if len(core.columns) != 1:
-            raise ValueError(f'{argument} has the fields {", ".join(c[0] for c in core.columns)}, '
+            names = ', '.join(column[0] for column in core.columns)
+            raise ValueError(f'{argument} has {f"the fields {names}" if names else "no fields"}, '
                              'but must have exactly one: use a Loader')
     return _zip(made, names, ' and '.join(arguments), arguments)
 
