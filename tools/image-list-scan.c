@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "failure.h"
 #include "image-list.h"
+#include "image-recoder.h"
 
 /* Folders in folders; deeper ones are refused. */
 #define DEPTH 64
@@ -27,14 +30,31 @@ typedef struct scan {
     ino_t inodes[DEPTH];
 } scan;
 
-static bool is_image(const char *name)
+/** Whether a name has the extension of an image format. ImageFolder in Python knows the same ones. */
+static bool is_named_image(const char *name)
 {
-    static const char *const endings[] = {".jpg", ".jpeg", ".png", ".webp"};
+    static const char *const endings[] = {
+        ".jpg",  ".jpeg", ".jpe", ".jfif", ".png",  ".webp", /* which can be decoded */
+        ".avif", ".bmp",  ".gif", ".heic", ".heif", ".j2k",  ".jp2", ".jpx",
+        ".jxl",  ".pbm",  ".pgm", ".pnm",  ".ppm",  ".tif",  ".tiff"};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot != NULL && i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(dot, endings[i]) == 0)
             return true;
     return false;
+}
+
+/** Whether a file begins as an image that can be decoded. */
+static bool begins_as_image(const char *path, const struct stat *about)
+{
+    char bytes[12];
+    if (!S_ISREG(about->st_mode))
+        return false;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    ssize_t size = file != -1 ? read(file, bytes, sizeof bytes) : -1;
+    if (file != -1)
+        close(file);
+    return size > 0 && image_recoder_knows(bytes, (size_t)size);
 }
 
 static int is_entry(const struct dirent *entry)
@@ -98,10 +118,8 @@ static lx_status visit(scan *self, const char *folder, const char *name, lx_erro
     if (path == NULL)
         return fail_memory(error, "a path");
     snprintf(path, size, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
-    if (stat(path, &about) != 0) {
-        if (is_image(name)) /* its failure is that of an image */
-            status = add_image(self, path, error);
-    } else if (S_ISDIR(about.st_mode)) {
+    bool exists = stat(path, &about) == 0; /* otherwise, its failure is that of an image */
+    if (exists && S_ISDIR(about.st_mode)) {
         status = enter(self, path, &about, error);
         if (status == LX_OK)
             status = scan_folder(self, path, error);
@@ -109,8 +127,10 @@ static lx_status visit(scan *self, const char *folder, const char *name, lx_erro
             self->list->classes++;
             self->label += 1;
         }
-    } else if (is_image(name)) {
+    } else if (is_named_image(name) || (exists && begins_as_image(path, &about))) {
         status = add_image(self, path, error);
+    } else {
+        extensions_add(&self->list->left_out, name);
     }
     free(path);
     return status;
@@ -150,7 +170,8 @@ lx_status image_list_scan(image_list *self, const char *folder, bool hidden,
         status = scan_folder(&s, folder, error);
     if (status == LX_OK && self->count == 0)
         status = lx_fail(error, LX_ERR_CORRUPT,
-                         "no images: no names of files end in .jpg, .jpeg, .png or .webp");
+                         "no images: no file has the name of an image, such as .jpg, or begins as "
+                         "JPEG, PNG or WebP");
     if (status == LX_OK && s.outside && s.inside)
         status = lx_fail(error, LX_ERR_CORRUPT,
                          "some images are in sub-folders, which are classes, and others are not: "

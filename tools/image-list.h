@@ -16,6 +16,8 @@
 
 #include <loaderx/status.h>
 
+#include "extensions.h"
+
 /** An image. Its labels and its path are in the list. */
 typedef struct image_entry {
     uint64_t id;
@@ -32,8 +34,9 @@ typedef struct image_list {
     size_t label_count, label_capacity;
     char *text; /**< The paths, each with a NUL at its end. */
     size_t text_size, text_capacity;
-    size_t classes; /**< Of a folder: the number of its sub-folders. */
-    size_t hidden;  /**< Names that were left out because they begin with a dot. */
+    size_t classes;      /**< Of a folder: the number of its sub-folders. */
+    size_t hidden;       /**< Names that were left out because they begin with a dot. */
+    extensions left_out; /**< Of a folder: files that are no images. */
 } image_list;
 
 /**
@@ -44,8 +47,10 @@ typedef struct image_list {
 lx_status image_list_read(image_list *self, const char *path, lx_error *error);
 
 /**
- * Lists the images of a folder: the files whose names end in .jpg, .jpeg, .png or .webp, in sorted
- * order, at any depth. Names that begin with a dot are left out, unless @p hidden. The only label
+ * Lists the images of a folder, in sorted order, at any depth: the files whose names have the
+ * extension of an image format, in any case, even of one that cannot be decoded, so that none is
+ * missed; and those that begin as an image that can be. Other files are left out and counted. Names
+ * that begin with a dot are left out, unless @p hidden. The only label
  * of an image is the number of the sub-folder that it is in, in sorted order, or 0 if there are no
  * sub-folders. Ids are numbers of images. No folder may be @p place, where a folder will be made;
  * NULL: none will.

@@ -19,6 +19,11 @@ struct image_recoder {
     lx_image decoded, resized;
 };
 
+bool image_recoder_knows(const void *bytes, size_t size)
+{
+    return lx_image_format_find(bytes, size) != LX_IMAGE_UNKNOWN;
+}
+
 lx_status image_recoder_new(const image_recoding *recoding, pixel_budget *budget,
                             image_recoder **recoder, lx_error *error)
 {
@@ -157,6 +162,12 @@ lx_status image_recoder_run(image_recoder *self, const void *bytes, size_t size,
 }
 
 #else
+
+bool image_recoder_knows(const void *bytes, size_t size)
+{
+    (void)bytes, (void)size;
+    return false;
+}
 
 lx_status image_recoder_new(const image_recoding *recoding, pixel_budget *budget,
                             image_recoder **recoder, lx_error *error)

@@ -25,6 +25,10 @@ typedef struct image_recoding {
     bool lossless;
 } image_recoding;
 
+/** Whether a file of these first bytes, at most 12, is an image that can be decoded. Without
+ * libloaderx-image, none is. */
+bool image_recoder_knows(const void *bytes, size_t size);
+
 /** Changes one image. Freed after it, so that no thread keeps the memory of a large image. */
 typedef struct image_recoder image_recoder;
 

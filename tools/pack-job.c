@@ -112,6 +112,7 @@ static lx_status pack_outputs(pack_job *self, pack_output **outputs, progress *b
     progress_clear(bar);
     self->packed = work.packed;
     self->skipped = work.skipped;
+    self->skipped_extensions = work.skipped_extensions;
     self->bytes = work.bytes;
     return status;
 }
@@ -170,17 +171,19 @@ static lx_status print_json(const pack_job *self, lx_error *error)
     for (size_t i = 0; i < self->plan->count; i++)
         json_array_append_new(files, report_text(self->plan->files[i].path));
     return report_print(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "files", files, "images",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "files", files, "images",
                   report_number(self->plan->images), "classes", report_number(self->list->classes),
                   "packed", report_number(self->packed), "resumed", report_number(self->resumed),
-                  "skipped", report_number(self->skipped), "bytes", report_number(self->bytes),
+                  "skipped", report_number(self->skipped), "skipped_extensions",
+                  extensions_to_json(&self->skipped_extensions), "left_out",
+                  extensions_to_json(&self->list->left_out), "bytes", report_number(self->bytes),
                   "seconds", self->seconds),
         error);
 }
 
 lx_status pack_job_print(const pack_job *self, lx_error *error)
 {
-    char size[REPORT_SIZE_TEXT];
+    char size[REPORT_SIZE_TEXT], kinds[EXTENSIONS_TEXT];
     if (self->json)
         return print_json(self, error);
     if (self->quiet)
@@ -197,6 +200,8 @@ lx_status pack_job_print(const pack_job *self, lx_error *error)
         printf("; %" PRIu64 " were packed before the interruption", self->resumed);
     if (self->skipped != 0)
         printf("; %" PRIu64 " bad images skipped", self->skipped);
+    if (self->skipped_extensions.files != 0)
+        printf(" (%s)", extensions_print(&self->skipped_extensions, kinds));
     putchar('\n');
     return LX_OK;
 }

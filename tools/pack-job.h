@@ -22,6 +22,7 @@ typedef struct pack_job {
     lx_executor *executor;
     bool skip, resume, replace, quiet, json;
     uint64_t packed, skipped, resumed, bytes;
+    extensions skipped_extensions; /**< Without the images before an interruption. */
     double seconds;
 } pack_job;
 

@@ -286,6 +286,7 @@ static void trim_slashes(char *path)
 static lx_status scan(request *r, lx_error *error)
 {
     struct stat place;
+    char kinds[EXTENSIONS_TEXT];
     bool dataset = !r->list && !ends_in(r->output, ".rec");
     char *output = strdup(r->output);
     if (output != NULL)
@@ -299,6 +300,9 @@ static lx_status scan(request *r, lx_error *error)
         fprintf(stderr,
                 "loaderx pack: warning: names that begin with a dot were left out of %s: %zu\n",
                 r->root, r->images.hidden);
+    if (r->images.left_out.files != 0)
+        fprintf(stderr, "loaderx pack: warning: files that are no images were left out of %s: %s\n",
+                r->root, extensions_print(&r->images.left_out, kinds));
     free(parent);
     free(output);
     return status;

@@ -198,20 +198,22 @@ static lx_status fail_as(const lx_error *failure, lx_error *error)
     return error->status;
 }
 
-static void print_skipped(packer *self, const lx_error *failure)
+static void print_skipped(packer *self, size_t entry, const lx_error *failure)
 {
     char line[2048];
     progress_clear(self->bar);
     lx_error_describe(failure, line, sizeof line);
     fprintf(stderr, "loaderx pack: skipped: %s\n", line);
     self->skipped++;
+    extensions_add(&self->skipped_extensions,
+                   image_list_path(self->list, &self->list->entries[entry]));
 }
 
 static lx_status take_slot(packer *self, const slot *from, size_t entry, packer_take *take,
                            void *user, lx_error *error)
 {
     if (from->error.status != LX_OK && self->skip && is_of_image(&from->error)) {
-        print_skipped(self, &from->error);
+        print_skipped(self, entry, &from->error);
         return LX_OK;
     }
     if (from->error.status != LX_OK)

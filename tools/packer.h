@@ -25,6 +25,7 @@ typedef struct packer {
     progress *bar;
     uint64_t total; /**< Images up to the end of the last run, for the progress bar. */
     uint64_t packed, skipped, bytes;
+    extensions skipped_extensions; /**< Of the images that this run skipped. */
 } packer;
 
 /** Takes an image: a record with MXNet's header. Called on the thread of packer_run(). */

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/image-signature.h"
 #include "base/utf8.h"
 #include "importer/format.h"
 #include "importer/image-name.h"
@@ -263,7 +264,9 @@ static lx_status next(lx__import_reader *reader, lx__import_record *record, lx_e
     reader->read += size;
     self->values[DATA].data = self->data;
     self->values[DATA].size = size;
-    self->values[DATA].kind = lx__image_name_is(name) ? LX__IMPORT_IMAGE : LX__IMPORT_BYTES;
+    bool image = lx__image_name_is(name) ||
+                 lx__image_signature_find(self->data, size) != LX__IMAGE_NONE;
+    self->values[DATA].kind = image ? LX__IMPORT_IMAGE : LX__IMPORT_BYTES;
     self->values[NAME].data = name;
     self->values[NAME].size = strlen(name);
     record->values = self->values;

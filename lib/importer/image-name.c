@@ -7,7 +7,7 @@
 
 bool lx__image_name_is(const char *name)
 {
-    static const char *const endings[] = {"jpg", "jpeg", "png", "webp"};
+    static const char *const endings[] = {"jpg", "jpeg", "jpe", "jfif", "png", "webp"};
     const char *dot = strrchr(name, '.'), *ending = dot != NULL ? dot + 1 : name;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(ending, endings[i]) == 0)

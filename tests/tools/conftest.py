@@ -135,7 +135,7 @@ def varied(folder):
 
 @pytest.fixture
 def photos(folder):
-    """A folder of 60 images in three classes, with files that are no images; return their bytes."""
+    """A folder of 60 images in three of four classes; return their bytes."""
     files = {}
     for number in range(60):
         name = f'{"abc"[number % 3]}/{"deep/" if number % 7 == 0 else ""}{number:02}.png'
@@ -144,7 +144,6 @@ def photos(folder):
         path = folder / 'photos' / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    (folder / 'photos' / 'b' / 'notes.txt').write_text('no image')
     (folder / 'photos' / 'd').mkdir()
     return dict(sorted(files.items()))
 

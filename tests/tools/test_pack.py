@@ -25,7 +25,7 @@ def test_folder(loaderx, folder, photos):
     report = loaderx.json('pack', 'photos', 'z.rec')
     assert report.pop('seconds') >= 0 and report.pop('bytes') > 60 * 24
     assert report == {'files': ['z.rec'], 'images': 60, 'classes': 4, 'packed': 60, 'resumed': 0,
-                      'skipped': 0}
+                      'skipped': 0, 'skipped_extensions': {}, 'left_out': {}}
 
 
 def test_any_number_of_threads_gives_the_same_bytes(loaderx, folder, photos):
@@ -51,8 +51,8 @@ def test_links_are_followed_but_not_in_a_circle(loaderx, folder, photos):
 
 def test_a_folder_without_classes(loaderx, folder):
     (folder / 'flat').mkdir()
-    assert 'flat: no images: no names of files end in .jpg' in loaderx.fails(1, 'pack', 'flat',
-                                                                             'x.rec')
+    assert 'flat: no images: no file has the name of an image' in loaderx.fails(1, 'pack', 'flat',
+                                                                                'x.rec')
     for number in range(3):
         (folder / 'flat' / f'{number}.PNG').write_bytes(png(number))
     loaderx.text('pack', 'flat', 'x.rec')
@@ -66,7 +66,7 @@ def test_a_folder_without_classes(loaderx, folder):
 
 
 def test_hidden_names_are_left_out(loaderx, folder, photos):
-    for name in '.ipynb_checkpoints/00.png', 'a/._00.png', 'b/.DS_Store':
+    for name in '.ipynb_checkpoints/00.png', 'a/._00.png', 'b/.1.png':
         (folder / 'photos' / name).parent.mkdir(exist_ok=True)
         (folder / 'photos' / name).write_bytes(png(0))
     done = loaderx('pack', 'photos', 'x.rec', '-q')
@@ -78,9 +78,55 @@ def test_hidden_names_are_left_out(loaderx, folder, photos):
     labels = {line.split('\t')[2]: float(line.split('\t')[1])
               for line in (folder / 'all.lst').read_text().splitlines()}
     assert labels.pop('.ipynb_checkpoints/00.png') == 0 and labels.pop('a/._00.png') == 1
+    assert labels.pop('b/.1.png') == 2
     assert labels == {name: 'abc'.index(name[0]) + 1 for name in photos}
     assert '--hidden requires that INPUT' in loaderx.fails(2, 'pack', 'all.lst', 'y', '--hidden')
     assert 'only --force' in loaderx.fails(2, 'pack', 'x.rec', 'y', '--hidden')
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_no_image_is_left_out_without_a_word(loaderx, folder):
+    """Files are images by their names or first bytes; those that cannot be decoded are bad."""
+    (folder / 'mixed' / 'a').mkdir(parents=True)
+    good = ['1.JPG', '2.jpe', '3.JFIF', '4.Png', '5', '6.dat', '7.tif', '8.WEBP']
+    bad = {'b1.tif': b'II*\0', 'b2.TIFF': b'MM\0*', 'b3.bmp': b'BM' + bytes(10),
+           'b4.gif': b'GIF89a', 'b5.avif': b'1234ftypavif', 'b6.heic': b'1234ftypheic',
+           'b7.ppm': b'P6 ', 'b8.jpg': b'<a>'}
+    for name in good:
+        (folder / 'mixed' / 'a' / name).write_bytes(png(1))
+    for name, data in {**bad, 'n.txt': b'a', 'o.TXT': b'', 'p.csv': b'1', 'q': b'x'}.items():
+        (folder / 'mixed' / 'a' / name).write_bytes(data)
+    os.mkfifo(folder / 'mixed' / 'a' / 'r.fifo')    # which is not opened
+    left = {'.csv': 1, '.fifo': 1, '.txt': 2, 'none': 1}
+    done = loaderx('pack', 'mixed', 'x.rec')
+    assert done.returncode == 1 and b'none 1\n' in done.stderr
+    assert ('a/b1.tif: the image is not a JPEG, PNG or WebP file, but TIFF: convert it to one of '
+            'these') in done.stderr.decode()
+    done = loaderx('pack', 'mixed', 'x.rec', '--on-bad', 'skip', '--force')
+    assert (b'warning: files that are no images were left out of mixed: .csv 1, .fifo 1, .txt 2, '
+            b'none 1\n') in done.stderr
+    assert done.stdout.endswith(b'; 8 bad images skipped (.avif 1, .bmp 1, .gif 1, .heic 1, '
+                                b'.jpg 1, .ppm 1, .tif 1, .tiff 1)\n')
+    assert [image for *_, image in read(folder / 'x.rec')] == [png(1)] * len(good)
+    done = loaderx('pack', 'mixed', 'y', '--on-bad', 'skip', '--json')
+    report = json.loads(done.stdout)
+    assert report['left_out'] == left and report['packed'] == len(good)
+    assert sum(report['skipped_extensions'].values()) == report['skipped'] == len(bad)
+    assert json.loads(loaderx('pack', 'mixed', 'z.lst', '--json').stdout)['left_out'] == left
+    assert len((folder / 'z.lst').read_text().splitlines()) == len(good) + len(bad)
+
+
+def test_many_extensions_are_counted(loaderx, folder):
+    (folder / 'many').mkdir()
+    (folder / 'many' / 'a.png').write_bytes(png(0))
+    for number in range(40):
+        (folder / 'many' / f'{number}.{number:02}').write_bytes(b'')
+    (folder / 'many' / ('a.' + 'b' * 60)).write_bytes(b'')
+    (folder / 'many' / 'a.\n\x1b').write_bytes(b'')
+    done = loaderx('pack', 'many', 'x.lst', '--json')
+    left = json.loads(done.stdout)['left_out']
+    assert sum(left.values()) == 42 and len(left) <= 24 and left['others'] >= 16
+    assert b'\x1b' not in done.stderr
 
 
 def test_a_dataset_in_its_input(loaderx, folder, photos):
@@ -89,7 +135,8 @@ def test_a_dataset_in_its_input(loaderx, folder, photos):
         line = loaderx.fails(2, 'pack', 'photos', output)
         assert f'a dataset in {os.path.dirname(output.rstrip("/"))}, which is a part of' in line
     loaderx.text('pack', 'photos', 'photos/x.rec')
-    loaderx.text('pack', 'photos', 'x.rec')
+    done = loaderx('pack', 'photos', 'x.rec')
+    assert done.returncode == 0 and done.stderr.endswith(b'photos: .idx 1, .rec 1\n')
     assert read(folder / 'x.rec') == expected(photos)
     assert names(folder) == ['photos', 'x.idx', 'x.rec']
 
@@ -256,7 +303,7 @@ def test_nothing_is_left_if_the_first_image_is_bad(loaderx, folder):
         1, 'pack', 'a.lst', 'a.rec', '--root', '.')
     assert names(folder) == ['a.lst']
     done = loaderx('pack', 'a.lst', 'a.rec', '--on-bad', 'skip')
-    assert done.returncode == 0 and done.stdout.endswith(b'; 1 bad images skipped\n')
+    assert done.returncode == 0 and done.stdout.endswith(b'; 1 bad images skipped (.png 1)\n')
     assert read(folder / 'a.rec') == [] and (folder / 'a.rec').read_bytes() == b''
 
 

@@ -267,8 +267,8 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
     warning tells. If records are appended, the classes of the dataset and of its card keep their
     numbers, and new ones get the next numbers.
 
-    If the first files all have the names of images, 'data' is a field of images; otherwise of
-    bytes. Records are in the order of their names. Symbolic links are followed; one that leads back
+    If the first files are all images, by their names or their first bytes, 'data' is a field of
+    images; otherwise of bytes. All files are stored. Records are in the order of their names. Symbolic links are followed; one that leads back
     to a folder above it is a bad record. Names that begin with a dot are left out, such as
     ``.ipynb_checkpoints``, and a warning says how many.
 

@@ -33,7 +33,8 @@ LEFT_OUT = 'names that begin with a dot were left out of '
 NAMES = ['.git', '.ipynb_checkpoints', '..a', 'B', 'a', 'a-x', 'a b', 'é', '\ufffd', '\U0001f600',
          '\udcff', '\udc80x']
 FILES = ['1.png', '2.JPG', '._1.jpg', '.DS_Store', 'notes.txt', 'deep/3.webp', 'deep/.4.png',
-         '.deep/5.png', 'deep.png/6.jpeg', 'linked.png', 'elsewhere']
+         '.deep/5.png', 'deep.png/6.jpeg', 'linked.png', 'elsewhere', '7.jfif', '8', '9.tif']
+TEXTS = '.DS_Store', 'notes.txt'
 TREES = st.dictionaries(st.sampled_from(NAMES),
                         st.one_of(st.lists(st.sampled_from(FILES), unique=True), st.just('link')))
 
@@ -68,7 +69,7 @@ def make(folder, tree):
             elif file == 'elsewhere':
                 (place / file).symlink_to(folder / 'outside')
             else:
-                (place / file).write_bytes(PNG)
+                (place / file).write_bytes(b'text' if file in TEXTS else PNG)
     return folder / 'root'
 
 
@@ -86,13 +87,16 @@ def read_folder(root, hidden):
 
 
 def read_import(root, hidden, folder):
-    lx.import_folder(root, folder / 'd', extensions=['jpg', 'jpeg', 'png', 'webp'], hidden=hidden,
-                     on_bad='skip', progress=False)
+    lx.import_folder(root, folder / 'd', hidden=hidden, on_bad='skip', progress=False,
+                     fields={'data': 'bytes'})
     with lx.open(folder / 'd') as dataset:
         names = json.loads(dataset.card['classes']) if 'classes' in dataset.card else None
-        labels = dict(zip(dataset['name'][:], dataset['label'][:].tolist()))
-        assert [name.split('/')[0] for name in labels] == list(dataset['class'][:])
-    return names, labels
+        found = dataset.where(dataset['label'].present())
+        labels = dict(zip(found['name'][:], found['label'][:].tolist()))
+        assert [name.split('/')[0] for name in labels] == list(found['class'][:])
+        images_of = {name: label for (name, label), data in zip(labels.items(), found['data'][:])
+                     if data == PNG}
+    return names, images_of
 
 
 def read_pack(root, hidden, folder, command):
@@ -141,8 +145,8 @@ def check_torchvision(kind, tree):
         tree = {name: files for name, files in tree.items() if is_text(name)}    # sorted otherwise
         root = make(pathlib.Path(name), tree)
         try:
-            theirs = kind(str(root), allow_empty=True, is_valid_file=lambda path: path.lower()
-                          .endswith(('.jpg', '.jpeg', '.png', '.webp')))
+            theirs = kind(str(root), allow_empty=True,
+                          is_valid_file=lambda path: pathlib.Path(path).read_bytes() == PNG)
         except FileNotFoundError:
             return
         if theirs.samples:

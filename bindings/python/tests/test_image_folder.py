@@ -111,7 +111,7 @@ def test_refuses_folders_without_images(root, tmp_path):
     with pytest.raises(FileNotFoundError):
         images.ImageFolder(tmp_path / 'absent')
     (tmp_path / 'empty' / 'bird').mkdir()
-    with pytest.raises(FileNotFoundError, match='empty have no files'):
+    with pytest.raises(FileNotFoundError, match='empty have no images'):
         images.ImageFolder(tmp_path / 'empty')
 
 
@@ -120,13 +120,38 @@ def test_folders_without_images_are_classes(root, caplog):
     pets = images.ImageFolder(root)
     assert pets.classes == ['ape', 'bird', 'cat', 'dog']
     assert pets.targets == [0] + [2] * 7 + [3] * 4
-    assert caplog.messages == [f"classes without images in {root}: 1, such as 'bird'"]
+    assert caplog.messages == [f"classes without images in {root}: 1, such as 'bird'",
+                               *left_out(root)]
+
+
+def left_out(root):
+    """The warnings of the files that are no images of a class."""
+    return [f'files that are no images were left out of {root}: .txt 1',
+            f'files that are in no sub-folder were left out of {root}: none 1']
+
+
+def test_images_are_found_by_any_name_and_by_their_first_bytes(root, caplog):
+    """Nothing is left out without a word."""
+    jpeg = images.encode(np.zeros((2, 2, 3), np.uint8), 'jpeg')
+    webp = images.encode(np.zeros((2, 2, 3), np.uint8), 'webp')
+    for name, data in {'a.JPG': jpeg, 'b.jpe': jpeg, 'c.JFIF': jpeg, 'd.WebP': webp, 'e': PNG,
+                       'f.dat': webp, 'g.tif': jpeg}.items():
+        (root / 'ape' / name).write_bytes(data)
+    for name in 'x.csv', 'y.CSV', 'z.json', 'empty':
+        (root / 'dog' / name).write_bytes(b'')
+    pets = images.ImageFolder(root)
+    assert pets.targets == [0] * 8 + [1] * 7 + [2] * 4
+    assert caplog.messages[0] == (f'files that are no images were left out of {root}: .csv 2, '
+                                  '.json 1, .txt 1, none 1')
+    assert len(list(lx.Loader(images.ImageDataset(pets, [images.Resize((2, 2))]),
+                              batch_size=1))) == 19
 
 
 def test_refuses_images_that_cannot_be_decoded(root):
     (root / 'bird').mkdir()
-    (root / 'bird' / 'x.bmp').write_bytes(b'BM')
-    with pytest.raises(ValueError, match='x.bmp cannot be decoded'):
+    for name in 'x.bmp', 'y.TIFF', 'z.tiff':
+        (root / 'bird' / name).write_bytes(b'BM')
+    with pytest.raises(ValueError, match=r'x.bmp cannot be decoded: .* \(.bmp 1, .tiff 2\)'):
         images.ImageFolder(root)
 
 
@@ -136,9 +161,10 @@ def test_hidden_names_are_left_out(root, caplog):
         (root / name).write_bytes(PNG)
     pets = images.ImageFolder(root)
     assert pets.classes == ['ape', 'cat', 'dog'] and len(pets) == 12
-    assert caplog.messages == [f'names that begin with a dot were left out of {root}: 3']
+    assert caplog.messages == [f'names that begin with a dot were left out of {root}: 3',
+                               *left_out(root)]
     caplog.clear()
     both = images.ImageFolder(root, hidden=True)
     for folder in both, pickle.loads(pickle.dumps(both)):
-        assert folder.classes == ['.ipynb_checkpoints', 'ape', 'cat', 'dog'] and len(folder) == 14
-    assert not caplog.messages
+        assert folder.classes == ['.ipynb_checkpoints', 'ape', 'cat', 'dog'] and len(folder) == 15
+    assert caplog.messages == left_out(root) * 2

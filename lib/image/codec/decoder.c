@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/image-signature.h"
 #include "image/codec/image-codec.h"
 
 #define CODECS (LX_IMAGE_WEBP + 1)
@@ -107,16 +108,20 @@ void lx_image_decoder_set_upright(lx_image_decoder *decoder, bool upright)
 
 /* ---- opening */
 
-/** Reports that a file has no known signature. */
+/** Reports that a file has no signature of a codec. */
 static lx_status fail_unknown(const uint8_t *bytes, size_t size, lx_error *error)
 {
     char text[3 * 12 + 1] = "";
+    lx__image_signature found = lx__image_signature_find(bytes, size);
+    bool image = found != LX__IMAGE_NONE;
     if (size == 0)
         return lx_fail(error, LX_ERR_CORRUPT, "the image is empty: it has 0 bytes");
     for (size_t i = 0; i < size && i < 12; i++)
         snprintf(text + 3 * i, sizeof text - 3 * i, " %02x", bytes[i]);
     return lx_fail(error, LX_ERR_UNSUPPORTED,
-                   "the image is not a JPEG, PNG or WebP file; its first bytes are%s", text);
+                   "the image is not a JPEG, PNG or WebP file%s%s%s; its first bytes are%s",
+                   image ? ", but " : "", image ? lx__image_signature_get_name(found) : "",
+                   image ? ": convert it to one of these" : "", text);
 }
 
 /** Lets the codec open the image, whose format is that of the info. */
