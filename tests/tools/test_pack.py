@@ -371,6 +371,20 @@ def test_encodings(loaderx, folder, photos):
 
 
 @pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_16_bits_are_reduced_with_one_warning(loaderx, folder):
+    (folder / 'depth').mkdir()
+    file = (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 2, 2, 16, 0, 0, 0, 0)) +
+            chunk(b'IDAT', zlib.compress(bytes(10))) + chunk(b'IEND', b''))
+    for number in range(5):
+        (folder / 'depth' / f'{number}.png').write_bytes(file)
+    loaderx.text('pack', 'depth', 'kept.rec')
+    assert [image for *_, image in read(folder / 'kept.rec')] == [file] * 5
+    done = loaderx('pack', 'depth', 'x.rec', '--encoding', 'png')
+    assert done.returncode == 0 and done.stderr.count(b'\n') == 1
+    assert b'a PNG image of 16 bits was decoded to 8' in done.stderr
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
 def test_headers_that_promise_too_many_pixels(loaderx, folder):
     for name, width in ('most', 17895697), ('more', 17895698):
         head = struct.pack('>IIBBBBB', width, 10, 8, 0, 0, 0, 0)

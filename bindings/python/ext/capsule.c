@@ -2,6 +2,7 @@
 /* The functions for other extensions. */
 #include "capsule.h"
 
+#include "log.h"
 #include "source.h"
 #include "thread-state.h"
 
@@ -19,7 +20,7 @@ int lxpy_add_capsule(PyObject *module)
     }
     *capsule = (lxpy_capsule){lxpy_state_get(module), lxpy_raise,       lxpy_source_get,
                               lxpy_source_wrap,       lxpy_gil_prepare, lxpy_gil_take,
-                              lxpy_gil_release};
+                              lxpy_gil_release,       lxpy_log_pass_on};
     PyObject *object = PyCapsule_New(capsule, LXPY_CAPSULE, release);
     if (object == NULL) {
         PyMem_Free(capsule);

@@ -29,6 +29,8 @@ typedef struct lxpy_capsule {
     int (*prepare_gil)(void);
     lx_status (*take_gil)(PyGILState_STATE *gil, lx_error *error);
     void (*release_gil)(PyGILState_STATE gil);
+    /** See log.h. */
+    void (*pass_on_log)(struct lxpy_state *state);
 } lxpy_capsule;
 
 #define LXPY_OPENER "loaderx._remote.opener"

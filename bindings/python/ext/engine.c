@@ -452,6 +452,7 @@ static PyObject *take(lxpy_engine *self, PyObject *pass)
             uint64_t position = lx_batch_get_position(batch);
             PyObject *value = convert(self, batch);
             value = value != NULL ? return_safely(self, value, position) : NULL;
+            lxpy_log_pass_on(self->state);
             if (value != NULL || PyErr_Occurred())
                 return value;
             continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the records of a source on demand. */
+#include "log.h"
 #include "missing.h"
 #include "source.h"
 #include "target.h"
@@ -136,5 +137,6 @@ PyObject *lxpy_source_gather(PyObject *object, PyObject *const *args, Py_ssize_t
     PyObject *result = gather_taken(self, &indices, args[1], args[2],
                                     count == 4 ? args[3] : Py_None);
     lxpy_indices_clear(&indices);
+    lxpy_log_pass_on(self->state);
     return result;
 }

@@ -15,6 +15,7 @@ import loaderx as lx
 pytest.importorskip('loaderx._images', reason='libloaderx was built without images')
 
 from loaderx import images  # noqa: E402
+from processes import run_script  # noqa: E402
 
 
 def make_png(pixels, exif=b''):
@@ -170,3 +171,37 @@ def test_says_that_the_library_has_no_images():
             'import loaderx.images')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=False)
     assert 'ImportError: libloaderx was installed without images: install libjpeg' in done.stderr
+
+
+def make_grey(bits):
+    """Return a PNG file of 2 x 2 zeros."""
+    def chunk(kind, data):
+        checksum = struct.pack('>I', zlib.crc32(kind + data))
+        return struct.pack('>I', len(data)) + kind + data + checksum
+
+    header = struct.pack('>IIBBBBB', 2, 2, bits, 0, 0, 0, 0)
+    rows = zlib.compress(bytes(1 + 2 * bits // 8) * 2)
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', header) + chunk(b'IDAT', rows)
+            + chunk(b'IEND', b''))
+
+
+@pytest.mark.parametrize('way', ['images.decode(file)', 'train[0]', 'next(lx.Loader(train))'])
+def test_16_bits_are_reduced_with_one_warning(way, tmp_path):
+    """The values of a depth map would be lost unnoticed."""
+    printed = run_script(f"""
+    import logging
+    from loaderx import images
+    logging.basicConfig(format='%(message)s', stream=sys.stdout, level=logging.WARNING)
+    for name, file in ('8', {make_grey(8)}), ('16', {make_grey(16)}):
+        images.info(file)
+        with lx.create({str(tmp_path)!r} + '/' + name, {{'image': lx.Field('image')}}) as writer:
+            writer.extend(image=[file])
+        train = images.ImageDataset({str(tmp_path)!r} + '/' + name, [images.Resize((2, 2))])
+        print('read')
+        for turn in range(2):
+            {way}
+            print('done')
+    """)
+    lines = printed.splitlines()
+    assert lines[:4] == ['read', 'done', 'done', 'read'] and lines[5:] == ['done', 'done']
+    assert lines[4].startswith('a PNG image of 16 bits was decoded to 8')

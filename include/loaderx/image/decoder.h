@@ -23,7 +23,8 @@ LX_BEGIN_DECLS
  *
  * - JPEG: baseline and progressive; grey, YCbCr, RGB, CMYK and YCCK. Pixels are those of
  *   libjpeg-turbo with its default settings. CMYK is taken as inverted, as Adobe writes it.
- * - PNG: all colour types and depths, interlaced or not. 16 bits are reduced to the upper 8.
+ * - PNG: all colour types and depths, interlaced or not. 16 bits are reduced to the upper 8, of
+ *   which a warning tells the log hook, once in a process.
  * - WebP: lossy and lossless, but not animated.
  *
  * Alpha is dropped: the colours of transparent pixels are those in the file. ICC profiles and gamma

@@ -3,6 +3,7 @@
 #include "image/codec/image-codec.h"
 
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include <png.h>
@@ -10,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "image/codec/exif.h"
 
 /* The most memory for one chunk, such as Exif data. Pixels are not chunks in this sense. */
@@ -157,6 +159,17 @@ static void close_image(void *object)
 
 /* ---- pixels */
 
+/** Warns, once in a process, that values are lost, as those of depth. */
+static void warn_of_reduction(void)
+{
+    static atomic_bool told;
+    if (!atomic_exchange(&told, true))
+        lx__log(LX_LOG_WARNING,
+                "a PNG image of 16 bits was decoded to 8, so that its 65,536 values become 256: to "
+                "keep all of them, as depth or medical images require, decode such files with "
+                "another library; this message appears once");
+}
+
 /** Requests 8 bits for each channel, without alpha, or classes. Grey becomes RGB if that is wanted;
  * the canvas does the contrary. */
 static void request_conversions(png *p)
@@ -167,6 +180,8 @@ static void request_conversions(png *p)
         png_set_packing(p->library); /* a byte for each pixel, and the same numbers */
         return;
     }
+    if (bits == 16)
+        warn_of_reduction();
     png_set_strip_16(p->library);
     png_set_strip_alpha(p->library);
     if (type == PNG_COLOR_TYPE_PALETTE)

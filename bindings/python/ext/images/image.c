@@ -132,6 +132,7 @@ static PyObject *image_read(PyObject *object, PyObject *args)
                      region.height, region.width, self->channels);
     }
     PyBuffer_Release(&out);
+    self->state->shared->pass_on_log(self->state->shared->state);
     if (PyErr_Occurred())
         return NULL;
     Py_RETURN_NONE;

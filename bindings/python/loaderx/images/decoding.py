@@ -75,9 +75,9 @@ def decode(data: Any, *, mode: str = 'RGB', region: Optional[Sequence[int]] = No
     """Decode an image, or a region of it.
 
     The pixels are those of Pillow's ``convert('RGB')``: alpha is dropped, 16 bits are reduced to
-    the upper 8, and CMYK is converted without a profile. Profiles and gamma are ignored. A region
-    has the pixels that the whole image has there, and takes less time. Several threads can decode
-    at the same time.
+    the upper 8, of which a warning tells once in a process, and CMYK is converted without a profile.
+    Profiles and gamma are ignored. A region has the pixels that the whole image has there, and takes
+    less time. Several threads can decode at the same time.
 
     Parameters
     ----------
