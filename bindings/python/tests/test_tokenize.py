@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Files of tokens, made from texts."""
 
+import bz2
 import gzip
 import json
+import lzma
 import os
+import sys
 import resource
 
 import numpy as np
@@ -104,6 +107,146 @@ def test_kinds_of_inputs(tmp_path, tokenizer):
         documents('c.ndjson', key='body')
 
 
+def decode_all(tmp_path, tokenizer, *paths, **how):
+    write_tokens(list(paths), tmp_path / 'out.ds', tokenizer, processes=0, replace=True, **how)
+    return [tokenizer.decode(ids) for ids in read_ds(tmp_path / 'out.ds')]
+
+
+LINES = b'{"id": 1, "text": "one"}\n\n {"text": "two"}\r\n{"text": "three"}'
+
+
+@pytest.mark.parametrize('name', ['x.json', 'x.jsonl', 'x.txt', 'x', 'x.json.gz', 'x.JSON'])
+def test_json_lines_are_known_by_their_form(tmp_path, tokenizer, name):
+    """Megatron's corpora end with .json, and those of C4 with .json.gz."""
+    (tmp_path / name).write_bytes(gzip.compress(LINES) if name.endswith('.gz') else LINES)
+    assert decode_all(tmp_path, tokenizer, tmp_path / name) == ['one', 'two', 'three']
+    (tmp_path / 'a.txt').write_text('a text')
+    assert decode_all(tmp_path, tokenizer, tmp_path / 'a.txt', tmp_path / name) == [
+        'a text', 'one', 'two', 'three']
+    text = LINES.decode()
+    assert decode_all(tmp_path, tokenizer, tmp_path / name, whole=True) == [text]
+    assert decode_all(tmp_path, tokenizer, tmp_path / name, lines=True) == [
+        line for line in text.splitlines() if line]
+    with pytest.raises(ValueError, match='lines and whole are mutually exclusive'):
+        decode_all(tmp_path, tokenizer, tmp_path / name, lines=True, whole=True)
+
+
+@pytest.mark.parametrize('document', ['[{"text": "one"}, {"text": "two"}]', '{\n "text": "one"\n}',
+                                      '\ufeff[\n]', '[', '{"text": "one"},\n{"text": "two"}',
+                                      '["one"]\n["two"]', '{"text"'])
+def test_documents_of_json_are_refused_unless_they_are_asked_for(tmp_path, tokenizer, document):
+    (tmp_path / 'x.json').write_text(document)
+    with pytest.raises(lx.CorruptError, match='x.json: this is one document of JSON, .*whole=True'):
+        decode_all(tmp_path, tokenizer, tmp_path / 'x.json')
+    assert left(tmp_path) == ['x.json']
+    assert decode_all(tmp_path, tokenizer, tmp_path / 'x.json', whole=True) == [document]
+    (tmp_path / 'x.json').rename(tmp_path / 'x.txt')
+    assert decode_all(tmp_path, tokenizer, tmp_path / 'x.txt') == [document]
+
+
+def test_texts_that_begin_as_json_are_texts(tmp_path, tokenizer):
+    for name, text in [('a.txt', '{"text": "one"}'), ('b.txt', '{"text": "one"}\nand more'),
+                       ('c.txt', '[1] a note'), ('d.json', 'no json'), ('e.txt', '{}')]:
+        (tmp_path / name).write_text(text)
+        assert decode_all(tmp_path, tokenizer, tmp_path / name) == [text]
+    with pytest.raises(lx.CorruptError, match="key 'text' not found: the keys are 'body'"):
+        (tmp_path / 'd.json').write_text('{"body": "one"}')
+        decode_all(tmp_path, tokenizer, tmp_path / 'd.json')
+    (tmp_path / 'd.json').write_text('')
+    assert decode_all(tmp_path, tokenizer, tmp_path / 'd.json', tmp_path / 'e.txt') == ['{}']
+
+
+def zstd(data):
+    if sys.version_info >= (3, 14):
+        from compression.zstd import compress
+        return compress(data)
+    pa = pytest.importorskip('pyarrow')
+    return pa.Codec('zstd').compress(data, asbytes=True)
+
+
+@pytest.mark.parametrize('name, compress', [
+    ('zst', zstd), ('xz', lzma.compress), ('bz2', bz2.compress), ('gz', gzip.compress)])
+def test_compressed_files_are_known_by_their_first_bytes(tmp_path, tokenizer, name, compress):
+    packed = compress(LINES[:30]) + compress(LINES[30:])    # files are often joined
+    for stored in f'x.json.{name}', f'x.{name}', 'x.json':
+        (tmp_path / stored).write_bytes(packed)
+        assert decode_all(tmp_path, tokenizer, tmp_path / stored) == ['one', 'two', 'three']
+    whole = ' '.join(TEXTS)
+    (tmp_path / 'x.txt').write_bytes(compress(whole.encode()))
+    assert decode_all(tmp_path, tokenizer, tmp_path / 'x.txt') == [whole]
+    packed = compress(whole.encode())
+    damaged = [packed[:-20], packed[:200] + bytes(200) + packed[400:], packed[:30]]
+    if name == 'zst':    # without a checksum
+        del damaged[1]
+    for data in damaged:
+        (tmp_path / 'x.txt').write_bytes(data)
+        with pytest.raises(lx.CorruptError, match='x.txt: cannot decompress'):
+            decode_all(tmp_path, tokenizer, tmp_path / 'x.txt', errors='replace')
+
+
+def test_zstd_without_a_reader_is_refused_with_a_command_that_works(tmp_path, tokenizer,
+                                                                    monkeypatch):
+    monkeypatch.setitem(sys.modules, 'compression.zstd', None)
+    monkeypatch.setitem(sys.modules, 'pyarrow', None)
+    (tmp_path / 'x.zst').write_bytes(b'\x28\xb5\x2f\xfd rest')
+    for how in {}, {'errors': 'replace'}, {'key': 'text'}, {'lines': True}:
+        with pytest.raises(ImportError, match=r'zstd -dc \S+/x.zst \| python -m loaderx.tokenize'):
+            decode_all(tmp_path, tokenizer, tmp_path / 'x.zst', **how)
+
+
+@pytest.mark.parametrize('head, kind', [
+    (b'\x93NUMPY\x01\0', 'a NumPy array'), (b'PK\x03\x04', 'a ZIP archive'),
+    (b'%PDF-1.7', 'a PDF file'), (bytes(257) + b'ustar', 'a tar archive'),
+    (b'PAR1', 'a Parquet file'), (b'MMIDIDX\0\0', 'an index of tokens')])
+def test_other_files_are_refused(tmp_path, tokenizer, head, kind):
+    for name, data in ('x', head + bytes(300)), ('x.gz', gzip.compress(head + bytes(300))):
+        (tmp_path / name).write_bytes(data)
+        for how in {}, {'errors': 'replace'}, {'lines': True}, {'whole': True}, {'key': 'text'}:
+            with pytest.raises(lx.CorruptError, match=f'this is {kind}'):
+                decode_all(tmp_path, tokenizer, tmp_path / name, **how)
+    assert left(tmp_path) == ['x', 'x.gz']
+
+
+@pytest.mark.parametrize('name', ['x.parquet', 'x.arrow'])
+def test_columns_of_parquet_and_arrow_files(tmp_path, tokenizer, name):
+    pa = pytest.importorskip('pyarrow')
+    parquet = pytest.importorskip('pyarrow.parquet')
+    texts = [text or None for text in TEXTS]
+    table = pa.table({'n': range(len(TEXTS)), 'text': texts, 'url': [b'u'] * len(TEXTS)})
+
+    def write(table):
+        if name == 'x.parquet':
+            parquet.write_table(table, tmp_path / name, row_group_size=70)
+            return
+        with pa.OSFile(str(tmp_path / name), 'wb') as file, \
+                pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table, max_chunksize=70)
+
+    write(table)
+    (tmp_path / 'x.jsonl').write_bytes(LINES)
+    expected = [text for text in TEXTS if text]
+    paths = tmp_path / name, tmp_path / 'x.jsonl'
+    assert decode_all(tmp_path, tokenizer, *paths) == [*expected, 'one', 'two', 'three']
+    assert decode_all(tmp_path, tokenizer, paths[0], field='url') == ['u'] * len(TEXTS)
+    write(table.rename_columns(['n', 'body', 'url']))
+    assert decode_all(tmp_path, tokenizer, paths[0], key='body') == expected
+    for field in None, 'n', 'none':
+        with pytest.raises(ValueError, match="one of the columns of text in .*: 'body', 'url'"):
+            decode_all(tmp_path, tokenizer, paths[0], field=field)
+    write(table.select(['n', 'url']))
+    assert decode_all(tmp_path, tokenizer, paths[0]) == ['u'] * len(TEXTS)
+    (tmp_path / 'x.txt').write_bytes((tmp_path / name).read_bytes())
+    with pytest.raises(lx.CorruptError, match='let its name end with'):
+        decode_all(tmp_path, tokenizer, tmp_path / 'x.txt')
+
+
+def test_parquet_without_pyarrow(tmp_path, tokenizer, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'pyarrow', None)
+    (tmp_path / 'x.parquet').write_bytes(b'PAR1' + bytes(100))
+    with pytest.raises(ImportError, match='pyarrow is required to read .*x.parquet'):
+        decode_all(tmp_path, tokenizer, tmp_path / 'x.parquet')
+
+
 def test_a_field_of_a_dataset(tmp_path, tokenizer):
     fields = {'text': lx.Field(bytes, compress='flate'), 'other': lx.Field(str),
               'n': lx.Field('int64')}
@@ -194,13 +337,13 @@ def test_replaces_lone_surrogates_on_request(tmp_path, tokenizer):
     assert tokenizer.decode(read_ds(tmp_path / 'x.ds')[0]) == 'a\ufffd b'
 
 
-def test_damaged_gzip(tmp_path, tokenizer):
-    data = gzip.compress('\n'.join(TEXTS).encode())
-    for damaged in data[:-20], b'no gzip', data[:200] + bytes(200) + data[400:]:
-        (tmp_path / 'x.txt.gz').write_bytes(damaged)
-        with pytest.raises(lx.CorruptError, match='x.txt.gz: cannot decompress'):
-            write_tokens(tmp_path / 'x.txt.gz', tmp_path / 'x.ds', tokenizer, processes=0)
-    assert left(tmp_path) == ['x.txt.gz']
+def test_names_of_compressed_files_are_not_ignored(tmp_path, tokenizer):
+    for suffix in '.gz', '.zst', '.xz', '.bz2':
+        (tmp_path / f'x{suffix}').write_bytes(b'no archive')
+        with pytest.raises(lx.CorruptError, match=f'x{suffix}: cannot decompress: .* a {suffix}'):
+            write_tokens(tmp_path / f'x{suffix}', tmp_path / 'x.ds', tokenizer, processes=0)
+        (tmp_path / f'x{suffix}').unlink()
+    assert left(tmp_path) == []
 
 
 def test_documents_that_are_too_long(tmp_path, tokenizer, monkeypatch):
@@ -311,7 +454,7 @@ def test_reports_a_text_that_the_tokenizer_rejects(tmp_path):
     ({'format': 'npy'}, 'must have a name that ends with .npy'),
     ({'key': 'text', 'lines': True}, 'key and lines are mutually exclusive'),
     ({'split_at': 'a\nb'}, 'split_at must be a single line'),
-    ({'field': 'text'}, 'is a file: only datasets have fields'),
+    ({'field': 'text'}, 'is a file of text: only datasets, Parquet and Arrow files'),
     ({'processes': -1}, 'processes must be from 0'),
 ])
 def test_rejects_invalid_arguments(tmp_path, tokenizer, corpus, how, message):

@@ -76,6 +76,21 @@ def test_reports_errors_in_one_line(folder, arguments, status, message):
     assert sorted(os.listdir(folder)) == there
 
 
+@pytest.mark.parametrize('arguments, status', [
+    ([], 1), (['--key', 'text'], 0), (['--whole'], 0), (['--lines'], 0)])
+def test_json_lines_in_a_pipe(folder, arguments, status):
+    """Their form is known only when they are read: they are not taken for text."""
+    lines = (folder / 'texts.jsonl').read_bytes()
+    done = subprocess.run([*COMMAND, '--tokenizer', 'tokenizer.json', '-o', 'x.bin', '--processes',
+                           '0', *arguments, '/dev/stdin'], input=lines, capture_output=True,
+                          timeout=BOUND)
+    assert done.returncode == status, done.stderr
+    if status != 0:
+        assert b"the pipe has JSON lines: set key='text' (--key text)" in done.stderr
+    elif arguments == ['--key', 'text']:
+        assert read_megatron(folder / 'x') == ids_of(train(), TEXTS)
+
+
 def begin(folder):
     """Start a run that waits for input from a pipe; return the write end of the pipe, too."""
     os.mkfifo(folder / 'pipe.jsonl')

@@ -23,9 +23,11 @@ examples:
   python -m loaderx.tokenize --tokenizer tokenizer.json -o texts.npy --field caption pairs
       an array, from a field of the dataset in the directory pairs
 
-An input whose name ends with .jsonl or .ndjson contains JSON lines; a directory is a dataset; any
-other file is one document. Either all output files are created, or none. Exit status: 0 success,
-1 invalid input or a system error, 2 invalid arguments."""
+A directory is a dataset, and a file whose first lines are JSON objects, or whose name ends with
+.jsonl or .ndjson, contains JSON lines; any other file is one document. Files compressed with gzip,
+zstd, xz or bzip2 are decompressed, and pyarrow reads Parquet and Arrow files. Either all output
+files are created, or none. Exit status: 0 success, 1 invalid input or a system error, 2 invalid
+arguments."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -43,7 +45,9 @@ def _parser() -> argparse.ArgumentParser:
     kinds.add_argument('--lines', action='store_true', help='each line of a file is a document')
     kinds.add_argument('--split-at', metavar='LINE',
                        help="documents are separated by this line; '' is an empty line")
-    add('--field', help='the field of a dataset that contains the texts')
+    kinds.add_argument('--whole', action='store_true',
+                       help='each file is one document, even if it contains JSON')
+    add('--field', help='the field of a dataset, or column of a Parquet file, with the texts')
     add('--eos', '--append-eod', metavar='TOKEN',
         help='insert this token, given by name or ID, after each document')
     add('--special-tokens', action='store_true',

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Reads inputs: text files, JSON lines and dataset fields."""
+"""Reads inputs: text files, JSON lines, Parquet and Arrow files, and dataset fields."""
 
 from __future__ import annotations
 
 import errno
-import gzip
+import io
 import os
 import stat
-import zlib
 from typing import IO, Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
+from .._arrow_files import ArrowFiles
 from .._paths import is_dataset
+from ._forms import JSON_LINES, choose_key, has_json_lines, is_arrow, opened
 from ._sources import ReadSize, Texts, texts_of
 from ._texts import LONGEST, Text, make_error
 
@@ -19,8 +20,6 @@ __all__ = ['Block', 'Input', 'blocks_of', 'open_input']
 # The maximum numbers of bytes and documents to tokenize at a time.
 _BLOCK = 1 << 20
 _MAX = 1024
-
-_JSON = ('.jsonl', '.ndjson')
 
 
 class Block(NamedTuple):
@@ -39,30 +38,38 @@ class Input(NamedTuple):
 
 
 def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None,
-               lines: bool = False, split_at: Optional[str] = None) -> Input:
+               lines: bool = False, split_at: Optional[str] = None, whole: bool = False) -> Input:
     """Determine the kind of an input without reading its texts.
 
-    A directory or a URL is a dataset. By default, a file whose name ends with .jsonl or .ndjson
-    contains JSON lines, and any other file is one document. A file whose name ends with .gz is
-    decompressed.
+    A directory or a URL is a dataset, and the first bytes of a file tell whether it is compressed,
+    and whether it is a Parquet or Arrow file. By default, a file contains JSON lines if its name or
+    its first lines say so, and is otherwise one document.
     """
     name = os.fsdecode(path)
     if is_dataset(name):
         return Input(_records(texts_of(name, field)), None, None)
-    if field is not None:
-        raise ValueError(f'field: {name} is a file: only datasets have fields')
-    inflated = name.endswith('.gz')
-    if key is None and not lines and split_at is None:
-        key = 'text' if name[:-3 if inflated else None].endswith(_JSON) else None
     size = _file_size(name)    # fails now, not hours later, if the file does not exist
-    size = None if inflated else size
-    if key is not None:
-        return Input(_read(name, inflated, _json_lines), key, size)
+    if size is not None and is_arrow(name):
+        return Input(_rows(name, _choose_column(name, field or key)), None, None)
+    if field is not None:
+        raise ValueError(f'field: {name} is a file of text: only datasets, Parquet and Arrow files '
+                         'have fields')
+    kind: Any = _whole
     if lines:
-        return Input(_read(name, inflated, _lines), None, size)
-    if split_at is not None:
-        return Input(_read(name, inflated, _Split(split_at)), None, size)
-    return Input(_read(name, inflated, _whole), None, size)
+        kind = _lines
+    elif split_at is not None:
+        kind = _Split(split_at)
+    elif key is None and not whole:
+        if size is None:    # a pipe, which can be read only once
+            key, kind = ('text', None) if name.endswith(JSON_LINES) else (None, _whole_of_pipe)
+        else:
+            key = choose_key(name)
+    if key is not None:
+        kind = _json_lines
+    if size is not None:
+        with opened(name) as file:    # fails now if it is not text
+            size = size if isinstance(getattr(file, 'raw', None), io.FileIO) else None
+    return Input(_read(name, kind), key, size)
 
 
 def _file_size(path: str) -> Optional[int]:
@@ -86,6 +93,31 @@ def _records(texts: Texts) -> Iterator[Text]:
         first += len(read)
 
 
+def _choose_column(path: str, name: Optional[str]) -> str:
+    """Return the requested column of a Parquet or Arrow file, the only one of text, or 'text'."""
+    schema = ArrowFiles([path], None, []).schema()    # raises ImportError without pyarrow
+    import pyarrow as pa    # type: ignore[import-untyped, unused-ignore]
+
+    def is_text(kind: Any) -> bool:
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return any(check(kind) for check in (pa.types.is_string, pa.types.is_large_string,
+                                             pa.types.is_binary, pa.types.is_large_binary))
+
+    found = [one.name for one in schema if is_text(one.type)]
+    name = name or ('text' if 'text' in found else found[0] if len(found) == 1 else None)
+    if name in found:
+        return str(name)
+    kinds = ', '.join(map(repr, found)) or 'none'
+    raise ValueError(f'field must be one of the columns of text in {path}: {kinds}')
+
+
+def _rows(path: str, column: str) -> Iterator[Text]:
+    """Iterate over the texts of a column."""
+    for _, first, batch in ArrowFiles([path], [column], []).batches(0):
+        for number, text in enumerate(batch.column(0).to_pylist(), first):
+            yield Text(text or b'', path, field=column, record=number)
+
+
 def blocks_of(inputs: Iterable[Input]) -> Iterator[Block]:
     """Iterate over blocks of texts from all inputs, in order."""
     block, size = Block(None, []), 0
@@ -107,12 +139,9 @@ def blocks_of(inputs: Iterable[Input]) -> Iterator[Block]:
 # ---- files
 
 
-def _read(path: str, inflated: bool, texts_of: Any) -> Iterator[Text]:
-    try:
-        with (gzip.open(path, 'rb') if inflated else open(path, 'rb')) as file:
-            yield from texts_of(file, path)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as cause:
-        raise make_error(f'cannot decompress: {cause}', path) from cause
+def _read(path: str, texts_of: Any) -> Iterator[Text]:
+    with opened(path) as file:
+        yield from texts_of(file, path)
 
 
 def _whole(file: IO[bytes], path: str) -> Iterator[Text]:
@@ -120,6 +149,15 @@ def _whole(file: IO[bytes], path: str) -> Iterator[Text]:
     if len(data) > LONGEST:
         raise _too_long('the document', path, None, 0)
     yield Text(data, path, None, 0)
+
+
+def _whole_of_pipe(file: IO[bytes], path: str) -> Iterator[Text]:
+    """Iterate over the only document, which must not be JSON lines: nothing could tell before."""
+    for text in _whole(file, path):
+        if has_json_lines(io.BytesIO(text.data), 2):
+            raise make_error("the pipe has JSON lines: set key='text' (--key text), or tokenize "
+                             'their syntax with whole=True (--whole)', path)
+        yield text
 
 
 def _numbered(file: IO[bytes], path: str) -> Iterator[Tuple[int, int, bytes]]:

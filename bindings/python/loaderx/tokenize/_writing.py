@@ -23,10 +23,10 @@ __all__ = ['write_tokens']
 
 def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[str] = None,
                  key: Optional[str] = None, lines: bool = False, split_at: Optional[str] = None,
-                 eos: Union[int, str, None] = None, special_tokens: bool = False,
-                 errors: str = 'strict', format: Optional[str] = None, dtype: Any = None,
-                 replace: bool = False, processes: Optional[int] = None,
-                 progress: Progress = True) -> Dict[str, Any]:
+                 whole: bool = False, eos: Union[int, str, None] = None,
+                 special_tokens: bool = False, errors: str = 'strict',
+                 format: Optional[str] = None, dtype: Any = None, replace: bool = False,
+                 processes: Optional[int] = None, progress: Progress = True) -> Dict[str, Any]:
     """Tokenize texts and write the tokens to files, for `loaderx.Tokens` and other programs.
 
     Documents are written in the order of the inputs, regardless of the number of processes. Texts
@@ -39,22 +39,27 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     Parameters
     ----------
     inputs : path, or a sequence of paths
-        A directory is a dataset. By default, a file whose name ends with .jsonl or .ndjson contains
-        JSON lines, and any other file is one document. A file whose name ends with .gz is
-        decompressed.
+        A directory is a dataset. Files compressed with gzip, zstd (by Python 3.14 or pyarrow), xz
+        or bzip2 are decompressed; pyarrow reads Parquet and Arrow files. By default, a file contains
+        JSON lines if its name ends with .jsonl or .ndjson, or if its first lines are JSON objects,
+        and any other file is one document. A file whose name ends with .json and that is one
+        document of JSON is an error.
     output : path-like
         The path of the output file, or of one of the output files.
     tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
         The tokenizer, or the path of a ``tokenizer.json`` or of the directory that contains it. The
         tokenizer's truncation and padding settings are ignored.
     field : str, optional
-        The str or bytes field of the datasets; by default, the only one.
+        The str or bytes field of the datasets; by default, the only one. Also the column of
+        Parquet and Arrow files; by default, `key`, ``'text'`` or the only one.
     key : str, optional
         The key of the text in each JSON line, which is an object; by default, ``'text'``.
     lines : bool, optional
         Whether each line of a file is a document.
     split_at : str, optional
         The line that separates documents in a file; ``''`` stands for an empty line.
+    whole : bool, optional
+        Whether each file is one document, even if it contains JSON, whose syntax is then text.
     eos : int or str, optional
         A token to insert after each document, given by ID or by name.
     special_tokens : bool, optional
@@ -88,10 +93,12 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     Raises
     ------
     CorruptError
-        A text is not UTF-8, or a line is not a JSON object with the key; the error contains the
-        location.
+        A text is not UTF-8, a line is not a JSON object with the key, or a file contains no text or
+        is damaged; the error contains the location.
     FileExistsError
         An output file exists, and `replace` is False.
+    ImportError
+        An input needs pyarrow, which is not installed.
     LoaderxError
         The tokenizer file is invalid, or the inputs contain no text.
     """
@@ -105,7 +112,7 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
     setup = Setup(made.to_str(), end, special_tokens, choose_errors(errors), kind.name)
     name = 'tokenizer' if not isinstance(tokenizer, (str, os.PathLike)) else os.fspath(tokenizer)
     out = FORMATS[format_name](os.fsdecode(output), kind, name)
-    opened = _open_all(inputs, field, key, lines, split_at)
+    opened = _open_all(inputs, field, key, lines, split_at, whole)
     out.files = Files(out.paths(), replace)
     with reporting(progress, 'tokenize', 'B') as report_progress, out.files, \
             Pool(setup, natural('processes', processes, maximum=1024)) as pool:
@@ -115,18 +122,19 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
 
 
 def _open_all(inputs: Any, field: Optional[str], key: Optional[str], lines: bool,
-              split_at: Optional[str]) -> List[Input]:
+              split_at: Optional[str], whole: bool) -> List[Input]:
     single = isinstance(inputs, (str, bytes, os.PathLike))
     paths: Sequence[Any] = (inputs,) if single else tuple(inputs)
     if not paths:
         raise ValueError('inputs is empty: there is nothing to tokenize')
-    chosen = {'key': key is not None, 'lines': bool(lines), 'split_at': split_at is not None}
+    chosen = {'key': key is not None, 'lines': bool(lines), 'split_at': split_at is not None,
+              'whole': bool(whole)}
     given = [name for name, value in chosen.items() if value]
     if len(given) > 1:
         raise ValueError(f'{given[0]} and {given[1]} are mutually exclusive')
     if given and all(map(is_dataset, paths)):
         raise ValueError(f'{given[0]} must not be given if all inputs are datasets')
-    return [open_input(path, field, key, lines, split_at) for path in paths]
+    return [open_input(path, field, key, lines, split_at, whole) for path in paths]
 
 
 def _write(inputs: List[Input], out: Output, pool: Pool, report_progress: Any) -> Dict[str, int]:
