@@ -75,8 +75,10 @@ typedef struct lx_tokens lx_tokens;
  * @retval LX_ERR_CORRUPT      A file ends in the middle of a token, or the files do not match each
  *                             other.
  * @retval LX_ERR_UNSUPPORTED  The array has an unsupported form, the index has an unsupported
- *                             version or belongs to a multimodal dataset, or the tokens are
- *                             floating-point numbers.
+ *                             version or belongs to a multimodal dataset, the tokens are
+ *                             floating-point numbers, or the first bytes of a file show that it has
+ *                             no raw tokens but an array, a table, an archive, compressed data or
+ *                             text.
  * @retval LX_ERR_IO           A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM        Out of memory.
  */
@@ -96,6 +98,8 @@ LX_API lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **to
  * @retval LX_ERR_ARGUMENT   @p dtype is not a token type, or a pointer is NULL.
  * @retval LX_ERR_NOT_FOUND  The file does not exist.
  * @retval LX_ERR_CORRUPT    The file ends in the middle of a token.
+ * @retval LX_ERR_UNSUPPORTED  Its first bytes show that it has no raw tokens, as for
+ *                             lx_tokens_open().
  * @retval LX_ERR_IO         A system call failed; the error reports its errno.
  * @retval LX_ERR_NOMEM      Out of memory.
  */

@@ -3,6 +3,7 @@
 test_nanoset_property.py."""
 
 import copy
+import gzip
 import importlib
 import logging
 import pathlib
@@ -55,6 +56,35 @@ def two(tmp_path):
     rng = np.random.default_rng(4)
     contents = [random_files(rng, 1000, 131, 5, 0), random_files(rng, 640)]
     return [write_folder(tmp_path / f'{i}', files) for i, files in enumerate(contents)], contents
+
+
+@pytest.mark.parametrize('argument', ['dataset_folders', 'dataset_paths'])
+def test_a_npy_file_is_read_without_its_header(tmp_path, argument):
+    tokens = np.random.default_rng(3).integers(0, 60000, 1000).astype(np.uint16)
+    np.save(tmp_path / 'q.npy', tokens)
+    tokens.tofile(tmp_path / 'raw.bin')
+    theirs, ours = (Nanoset(**{argument: [tmp_path / name]}, sequence_length=31, token_size=2,
+                            train_split_num_samples=50, out='numpy') for name in ('raw.bin', 'q.npy'))
+    same(got(ours, range(50)), got(theirs, range(50)))
+    with pytest.raises(ValueError, match='uint32 tokens were requested, .* uint16'):
+        Nanoset(**{argument: [tmp_path / 'q.npy']}, sequence_length=31, token_size=4,
+                train_split_num_samples=50)
+    (tmp_path / 'q.npy').rename(tmp_path / 'q.bin')
+    with pytest.raises(lx.LoaderxError, match='q.bin: .* a NumPy array: its name must end with'):
+        Nanoset(**{argument: [tmp_path / 'q.bin']}, sequence_length=31, token_size=2,
+                train_split_num_samples=50)
+
+
+@pytest.mark.parametrize('argument', ['dataset_folders', 'dataset_paths'])
+def test_other_files_are_refused(tmp_path, argument):
+    np.savez(tmp_path / 'x.npz', tokens=np.arange(1000, dtype=np.uint16))
+    (tmp_path / 'x.ds.gz').write_bytes(gzip.compress(np.arange(1000, dtype=np.uint16).tobytes()))
+    (tmp_path / 'x.ds').write_text('{"text": "one"}\n' * 50)
+    (tmp_path / 'x.txt').write_text('words ' * 50)
+    for name, kind in [('x.npz', 'ZIP'), ('x.ds.gz', 'gzip'), ('x.ds', 'text'), ('x.txt', 'text')]:
+        with pytest.raises(lx.LoaderxError, match=f'{name}: the file has no raw tokens: .*{kind}'):
+            Nanoset(**{argument: [tmp_path / name]}, sequence_length=31, token_size=2,
+                    train_split_num_samples=50)
 
 
 # ---- numbers that are known

@@ -149,6 +149,27 @@ def test_reports_invalid_files(tmp_path):
         lx.Tokens(tmp_path / 'f.npy')
 
 
+@pytest.mark.parametrize('name', ['x', 'x.bin', 'x.ds', 'y.bin'])
+def test_files_of_another_content_are_refused(tmp_path, numbers, name):
+    """Their bytes are not read as tokens; y.bin has an index."""
+    tokens = np.arange(500, dtype=np.uint16)
+    if name == 'y.bin':
+        write_idx(tmp_path / 'y.idx', [500], 8, 2)
+        tokens.tofile(tmp_path / name)
+        assert len(lx.Tokens(tmp_path / name)) == 500
+    for save in np.save, np.savez:
+        with open(tmp_path / name, 'wb') as file:
+            save(file, tokens)
+        for raw in False, True:
+            if raw and name == 'y.bin':
+                continue
+            with pytest.raises(lx.LoaderxError, match='has no raw tokens') as caught:
+                lx.TokenDataset(lx.Tokens(tmp_path / name, 'uint16', raw=raw), 32)
+            assert caught.value.path == str(tmp_path / name)
+    tokens.tofile(tmp_path / name)
+    assert len(lx.Tokens(tmp_path / name, 'uint16')) == 500
+
+
 def test_rejects_invalid_arguments(tmp_path, numbers):
     path = tmp_path / 'x'
     path.write_bytes(numbers.astype('<u2').tobytes())

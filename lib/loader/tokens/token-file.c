@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "loader/tokens/token-content.h"
 #include "loader/tokens/widen.h"
 
 /* ---- tokens */
@@ -34,14 +35,10 @@ lx_status lx__token_file_set_dtype(lx__token_file *file, lx_dtype dtype, lx_dtyp
     return LX_OK;
 }
 
-static lx_status measure(lx__token_file *file, const lx__file *opened, uint64_t length,
-                         uint64_t *size, lx_error *error)
+static lx_status measure(lx__token_file *file, uint64_t length, lx_error *error)
 {
-    uint64_t width = lx_dtype_get_size(file->dtype), bytes;
-    lx_status status = lx__file_size(opened, size, error);
-    if (status != LX_OK)
-        return status;
-    uint64_t remaining = *size < file->offset ? 0 : *size - file->offset;
+    uint64_t width = lx_dtype_get_size(file->dtype), bytes, size = file->tokens.size;
+    uint64_t remaining = size < file->offset ? 0 : size - file->offset;
     if (length == LX_NONE) {
         file->length = remaining / width;
         if (remaining % width == 0)
@@ -75,9 +72,14 @@ lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dt
     status = lx__file_open(&opened, LX__CWD, path, O_RDONLY, error);
     if (status != LX_OK)
         return status;
-    status = measure(file, &opened, length, &size, error);
+    status = lx__file_size(&opened, &size, error);
     if (status == LX_OK)
         status = lx__mapping_open(&file->tokens, &opened, size, LX__ADVICE_RANDOM, error);
+    if (status == LX_OK && offset == 0)
+        status = lx__token_content_check(file->tokens.data, file->tokens.size,
+                                         lx_dtype_get_size(dtype), error);
+    if (status == LX_OK)
+        status = measure(file, length, error);
     if (status == LX_OK && file->length != 0)
         file->data = file->tokens.data + offset;
     lx_error_locate(error, path, NULL, LX_NONE, LX_NONE);

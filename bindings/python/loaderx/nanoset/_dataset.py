@@ -247,7 +247,7 @@ class Nanoset(BatchReadable):
 
     def _open_file(self, file: str) -> TokenFile:
         # Nanotron's first version reads raw tokens from files of any name.
-        raw = self._argument == 'dataset_paths' and not file.endswith('.ds')
+        raw = self._argument == 'dataset_paths' and not file.endswith('.ds') and not _is_npy(file)
         tokens = Tokens(file, _DTYPES[self.token_size], raw=raw)
         index = f'{file}.index'
         if self.return_positions and self.eos_token_id is None and not os.path.isfile(index):
@@ -419,6 +419,14 @@ def _list_files(path: str, shuffled: bool, as_folder: bool) -> List[str]:
     if shuffled:
         return [files[i] for i in np.random.default_rng(42).permutation(len(files))]
     return files
+
+
+def _is_npy(file: str) -> bool:
+    """Return whether a file is a .npy array, by its name and its first bytes."""
+    if not file.endswith('.npy'):
+        return False
+    with open(file, 'rb') as opened:
+        return opened.read(6) == b'\x93NUMPY'
 
 
 def _warn_of_positions(sets: List[List[str]]) -> None:

@@ -64,7 +64,9 @@ class Tokens(Fixed, ComparedByValue):
     The name of a file determines its format: ``x.npy`` is a one-dimensional array; ``x.idx``, or
     ``x.bin`` with an ``x.idx`` next to it, is a Megatron indexed dataset, whose sequences are the
     documents; ``x.ds`` is a Nanotron token file, which is divided into documents if ``x.ds.index``
-    exists; any other file contains raw little-endian tokens; see also `raw`.
+    exists; any other file contains raw little-endian tokens; see also `raw`. A file whose first
+    bytes show something else, such as a .npy array of another name, a table, compressed data or
+    text, is an error.
 
     The files are memory-mapped and must not change.
 
