@@ -13,6 +13,7 @@ struct image_recoder {
     const image_recoding *recoding;
     pixel_budget *budget;
     uint64_t taken; /* from the budget */
+    uint64_t max_pixels;
     lx_image_decoder *decoder;
     lx_image_resizer *resizer;
     lx_image_encoder *encoder;
@@ -37,6 +38,8 @@ lx_status image_recoder_new(const image_recoding *recoding, pixel_budget *budget
     made->encoder = lx_image_encoder_new();
     if (made->decoder == NULL || made->resizer == NULL || made->encoder == NULL)
         return fail_memory(error, "an image");
+    made->max_pixels = recoding->max_pixels != 0 ? recoding->max_pixels : LX_DEFAULT_IMAGE_PIXELS;
+    lx_image_decoder_set_max_pixels(made->decoder, made->max_pixels);
     lx_image_encoder_set_lossless(made->encoder, recoding->lossless);
     return recoding->quality != 0
                ? lx_image_encoder_set_quality(made->encoder, recoding->quality, error)
@@ -57,14 +60,15 @@ void image_recoder_free(image_recoder *recoder)
     free(recoder);
 }
 
-static lx_status set_size(lx_image *image, uint64_t width, uint64_t height, uint32_t channels,
-                          lx_error *error)
+static lx_status set_size(const image_recoder *self, lx_image *image, uint64_t width,
+                          uint64_t height, uint32_t channels, lx_error *error)
 {
-    if (width > LX_IMAGE_SIDE_MAX || height > LX_IMAGE_SIDE_MAX ||
-        width * height > LX_DEFAULT_IMAGE_PIXELS)
+    bool sides = width > LX_IMAGE_SIDE_MAX || height > LX_IMAGE_SIDE_MAX;
+    if (sides || width * height > self->max_pixels)
         return lx_fail(error, LX_ERR_LIMIT,
-                       "the image would have %" PRIu64 " x %" PRIu64 " pixels, which is too large",
-                       width, height);
+                       "the image would have %" PRIu64 " x %" PRIu64
+                       " pixels, which is too large%s",
+                       width, height, sides ? "" : ": --max-pixels sets the limit");
     image->width = (uint32_t)width;
     image->height = (uint32_t)height;
     image->channels = channels;
@@ -78,11 +82,11 @@ static lx_status plan(image_recoder *self, const lx_image_info *info, lx_error *
 {
     uint32_t channels = info->channels <= 2 ? 1 : 3;
     uint64_t side = self->recoding->shorter, width = info->width, height = info->height;
-    lx_status status = set_size(&self->decoded, width, height, channels, error);
+    lx_status status = set_size(self, &self->decoded, width, height, channels, error);
     if (status == LX_OK && side != 0 && (width < height ? width : height) != side)
         status = width < height
-                     ? set_size(&self->resized, side, side * height / width, channels, error)
-                     : set_size(&self->resized, side * width / height, side, channels, error);
+                     ? set_size(self, &self->resized, side, side * height / width, channels, error)
+                     : set_size(self, &self->resized, side * width / height, side, channels, error);
     if (status != LX_OK)
         return status;
     self->taken = width * height + (uint64_t)self->resized.width * self->resized.height;
@@ -147,6 +151,7 @@ lx_status image_recoder_run(image_recoder *self, const void *bytes, size_t size,
     lx_status status = lx_image_decoder_open(self->decoder, bytes, size, &info, error);
     *out = bytes;
     *out_size = size;
+    advise(error, LX_ERR_LIMIT, "--max-pixels does so");
     if (status != LX_OK || self->recoding->format == LX_IMAGE_UNKNOWN)
         return status;
     status = plan(self, &info, error);
@@ -174,7 +179,7 @@ lx_status image_recoder_new(const image_recoding *recoding, pixel_budget *budget
 {
     (void)budget;
     *recoder = NULL;
-    return recoding->format == LX_IMAGE_UNKNOWN
+    return recoding->format == LX_IMAGE_UNKNOWN && recoding->max_pixels == 0
                ? LX_OK
                : lx_fail(error, LX_ERR_UNSUPPORTED,
                          "images can only be packed as they are: this loaderx was built without "

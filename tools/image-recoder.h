@@ -22,6 +22,7 @@ typedef struct image_recoding {
     uint32_t shorter;       /**< Their shorter side after resizing; 0: they are not resized. */
     uint32_t width, height; /**< The middle that is kept; 0: all. */
     int quality;            /**< 0: the default. */
+    uint64_t max_pixels;    /**< Of an image, in its file or resized; 0: the default. */
     bool lossless;
 } image_recoding;
 

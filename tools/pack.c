@@ -36,6 +36,7 @@ enum {
     OPTION_CROP,
     OPTION_ENCODING,
     OPTION_QUALITY,
+    OPTION_MAX_PIXELS,
     OPTION_ON_BAD,
     OPTION_RESUME,
     OPTION_FORCE,
@@ -56,6 +57,7 @@ static const command_option options[] = {
     {OPTION_ENCODING, "encoding", "keep|jpeg|png|webp|webp-lossless",
      "how images are stored (keep; with --resize or --crop, jpeg)"},
     {OPTION_QUALITY, "quality", "N", "the quality of jpeg and webp, 1 to 100 (95)"},
+    {OPTION_MAX_PIXELS, "max-pixels", "N", "the most pixels of an image (178956970)"},
     {OPTION_ON_BAD, "on-bad", "stop|skip", "what to do about bad images (stop)"},
     {OPTION_RESUME, "resume", NULL, "continue after an interruption"},
     {OPTION_FORCE, "force", NULL, "replace existing files"},
@@ -144,7 +146,7 @@ static lx_status take_encoding(request *r, const char *name, lx_error *error)
                    name);
 }
 
-/** Takes an option that changes images. */
+/** Takes an option of how images are decoded and encoded. */
 static lx_status take_recoding(request *r, const command_option *option, char *value,
                                lx_error *error)
 {
@@ -156,6 +158,9 @@ static lx_status take_recoding(request *r, const command_option *option, char *v
         return take_crop(r, value, error);
     case OPTION_ENCODING:
         return take_encoding(r, value, error);
+    case OPTION_MAX_PIXELS:
+        return number_parse_within("--max-pixels", value, 1, UINT64_MAX,
+                                   &r->job.recoding.max_pixels, error);
     default:
         if (number_parse_within("--quality", value, 1, 100, &quality, error) != LX_OK)
             return LX_ERR_ARGUMENT;

@@ -51,8 +51,12 @@ static lx_status new_worker(void *user, void **made, lx_error *error)
     if (w == NULL)
         return lx__fail_memory(error, "an image");
     lx_status status = lx__picture_init(&w->image, self->transform.tensor.channels, error);
+    if (status == LX_OK)
+        lx_image_decoder_set_max_pixels(w->image.decoder, self->transform.max_pixels);
     if (status == LX_OK && self->classes != NULL)
         status = lx__picture_init_mask(&w->mask, error);
+    if (status == LX_OK && self->classes != NULL)
+        lx_image_decoder_set_max_pixels(w->mask.decoder, self->transform.max_pixels);
     if (status == LX_OK)
         *made = w;
     else
@@ -76,6 +80,15 @@ static value value_of(const lx_column *column, size_t i)
     return (value){(const uint8_t *)column->data + begin, (size_t)size};
 }
 
+/** Runs the steps. Whatever limit an open image exceeds there, such as that of the scans of a JPEG,
+ * is damage: no option raises it. */
+static lx_status run_steps(const images *self, const uint64_t key[2], lx__picture *picture,
+                           lx_error *error)
+{
+    lx_status status = lx__transform_run(&self->transform, key, picture, error);
+    return status == LX_ERR_LIMIT ? LX_ERR_CORRUPT : status;
+}
+
 /** Makes a tensor, or only follows the steps if @p out is NULL. */
 static lx_status make_tensor(const images *self, lx__picture *picture, const uint64_t key[2],
                              value image, void *out, lx_error *error)
@@ -85,7 +98,7 @@ static lx_status make_tensor(const images *self, lx__picture *picture, const uin
     picture->content = out != NULL ? LX__PICTURE_COLORS : LX__PICTURE_OUTLINE;
     lx_status status = lx__picture_open(picture, image.bytes, image.size, error);
     if (status == LX_OK)
-        status = lx__transform_run(&self->transform, key, picture, error);
+        status = run_steps(self, key, picture, error);
     if (status != LX_OK || out == NULL)
         return status;
     conversion.mirror = picture->mirrored;
@@ -111,7 +124,7 @@ static lx_status make_mask(const images *self, worker *w, const uint64_t key[2],
                          "the mask has %u x %u pixels, and its image has %u x %u", picture->width,
                          picture->height, image->width, image->height);
     if (status == LX_OK)
-        status = lx__transform_run(&self->transform, key, picture, error);
+        status = run_steps(self, key, picture, error);
     return status == LX_OK
                ? lx_image_tensorizer_convert(self->classes, &picture->pixels, picture->mirrored,
                                              out, self->mask_size, error)
@@ -153,10 +166,11 @@ static lx_status make_outputs(const images *self, worker *w, const uint64_t key[
     return status;
 }
 
-/** An image that cannot be decoded is a damaged record, to which the loader's policy applies. */
+/** An image that cannot be decoded is a damaged record, to which the loader's policy applies. One of
+ * too many pixels is not: it may be good. */
 static lx_status fail_image(lx_status status, const char *column, uint64_t index, lx_error *error)
 {
-    if (status == LX_ERR_UNSUPPORTED || status == LX_ERR_LIMIT)
+    if (status == LX_ERR_UNSUPPORTED)
         status = LX_ERR_CORRUPT;
     error->status = status;
     lx_error_locate(error, NULL, column, index, LX_NONE);

@@ -392,7 +392,24 @@ def test_headers_that_promise_too_many_pixels(loaderx, folder):
                                              chunk(b'IDAT', zlib.compress(b'')))
         (folder / f'{name}.lst').write_text(f'0\t0\t{name}.png\n')
     loaderx.text('pack', 'most.lst', 'most.rec')
-    assert 'more than max_pixels, 178956970' in loaderx.fails(1, 'pack', 'more.lst', 'more.rec')
+    line = loaderx.fails(1, 'pack', 'more.lst', 'more.rec')
+    assert 'more than max_pixels, 178956970' in line and '--max-pixels does so' in line
+    loaderx.text('pack', 'more.lst', 'more.rec', '--max-pixels', 178956980)
+    assert 'more than max_pixels, 100' in loaderx.fails(1, 'pack', 'most.lst', 'x.rec',
+                                                        '--max-pixels', 100)
+
+
+@pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')
+def test_the_limit_of_pixels_is_that_of_resized_images_too(loaderx, folder):
+    (folder / 'a.png').write_bytes(write_png([b'abc' * 40] * 40))
+    (folder / 'a.lst').write_text('0\t0\ta.png\n')
+    more = '--resize', 50, '--encoding', 'png', '--max-pixels'
+    assert 'would have 50 x 50 pixels, which is too large: --max-pixels sets' in loaderx.fails(
+        1, 'pack', 'a.lst', 'a.rec', *more, 2499)
+    loaderx.text('pack', 'a.lst', 'a.rec', *more, 2500)
+    loaderx.text('pack', 'a.lst', 'a.rec', *more, 2**64 - 1, '--force')
+    for number in '0', '-1', 'x', '18446744073709551616':
+        assert '--max-pixels: ' in loaderx.fails(2, 'pack', 'a.lst', 'b.rec', '--max-pixels', number)
 
 
 @pytest.mark.skipif(not IMAGES, reason='libloaderx-image was not built')

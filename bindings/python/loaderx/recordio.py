@@ -508,7 +508,8 @@ def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = '.jpg') ->
     return pack(header, images.encode(pixels, form, quality=None if form == 'png' else quality))
 
 
-def unpack_img(s: bytes, iscolor: int = -1) -> Tuple[IRHeader, np.ndarray[Any, Any]]:
+def unpack_img(s: bytes, iscolor: int = -1, *,
+               max_pixels: Optional[int] = None) -> Tuple[IRHeader, np.ndarray[Any, Any]]:
     """Return the header of a record, and its image, which is decoded.
 
     It needs neither MXNet nor OpenCV, but libloaderx with images. As in MXNet, **colours are blue,
@@ -521,6 +522,8 @@ def unpack_img(s: bytes, iscolor: int = -1) -> Tuple[IRHeader, np.ndarray[Any, A
     iscolor : {-1, 0, 1}
         1: colours, (height, width, 3); 0: grey, (height, width); -1: what the image has. As in
         OpenCV, an image is turned upright as its Exif data says, but not with -1.
+    max_pixels : int, optional
+        The most pixels of the image, as for `images.decode`.
 
     Raises
     ------
@@ -531,8 +534,8 @@ def unpack_img(s: bytes, iscolor: int = -1) -> Tuple[IRHeader, np.ndarray[Any, A
     ImportError
         libloaderx was installed without images.
     ValueError
-        The record is too short for the header or its labels; or, with -1, the image has alpha or 16
-        bits, which would get lost.
+        The record is too short for the header or its labels; the image has more than `max_pixels`
+        pixels; or, with -1, it has alpha or 16 bits, which would get lost.
 
     Examples
     --------
@@ -554,5 +557,6 @@ def unpack_img(s: bytes, iscolor: int = -1) -> Tuple[IRHeader, np.ndarray[Any, A
                              'iscolor=1 or 0 to drop them')
     elif iscolor not in (0, 1):
         raise ValueError(f'iscolor must be -1, 0 or 1, not {iscolor!r}')
-    img = images.decode(data, mode='L' if grey else 'RGB', exif=iscolor != -1)
+    img = images.decode(data, mode='L' if grey else 'RGB', exif=iscolor != -1,
+                        max_pixels=images.MAX_PIXELS if max_pixels is None else max_pixels)
     return header, img if grey else np.ascontiguousarray(img[:, :, ::-1])

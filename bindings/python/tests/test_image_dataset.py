@@ -150,6 +150,35 @@ def test_bad_images_are_damaged_records(tmp_path):
     assert [bool(one.any()) for one in batch['image']] == [i not in (3, 7) for i in range(10)]
 
 
+@pytest.mark.parametrize('on_damage', ['raise', 'skip', 'zeros'])
+def test_images_of_too_many_pixels_are_not_damage(tmp_path, on_damage):
+    """They are not left out: the error names the record and the argument."""
+    path = tmp_path / 'large'
+    files = [images.encode(np.zeros((4, 4 if i != 6 else 5, 3), np.uint8), 'png') for i in range(10)]
+    with lx.create(path, {'image': lx.Field('image'), 'mask': lx.Field('image')}) as writer:
+        mask = images.encode(np.zeros((4, 5), np.uint8), 'png')
+        writer.extend({'image': files, 'mask': [mask] * 10})
+
+    def read(max_pixels, targets=None):
+        dataset = images.ImageDataset(path, [images.Resize((2, 2))], max_pixels=max_pixels,
+                                      targets=targets)
+        dataset = pickle.loads(pickle.dumps(dataset))    # in other processes, too
+        with lx.Loader(dataset, batch_size=4, on_damage=on_damage) as loader:
+            return sum(len(batch['image']) for batch in loader)
+
+    with pytest.raises(ValueError, match=r"field 'image', record 6: .* 5 x 4 pixels, more than "
+                                         r'max_pixels, 16: raise max_pixels'):
+        read(16)
+    assert read(20) == 10
+    for wrong in -1, 2**64, 1.5:
+        with pytest.raises((ValueError, TypeError), match='max_pixels'):
+            read(wrong)
+    with lx.open(path, 'r+') as writer:
+        writer.truncate(1)
+    with pytest.raises(ValueError, match="field 'mask', record 0: .* more than max_pixels, 16"):
+        read(16, {'mask': images.Mask()})
+
+
 def test_bad_images_are_named_by_file_and_offset(tmp_path):
     recordio = pytest.importorskip('loaderx.recordio')
     offsets = {}

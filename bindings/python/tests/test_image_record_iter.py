@@ -483,6 +483,13 @@ def test_a_file_without_an_index(packed, tmp_path):
     np.testing.assert_equal(got, expected)
 
 
+def test_the_limit_of_pixels(packed):
+    most = max(pixels_of(i).shape[0] * pixels_of(i).shape[1] for i in range(10))
+    assert len(list(make(packed, max_pixels=most))) == 3
+    with pytest.raises(ValueError, match=f'more than max_pixels, {most - 1}: raise max_pixels'):
+        list(make(packed, max_pixels=most - 1))
+
+
 def test_other_errors(packed, tmp_path):
     with pytest.raises(TypeError, match="no parameter 'resise'"):
         make(packed, resise=3)

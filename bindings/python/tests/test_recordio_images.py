@@ -82,6 +82,8 @@ def test_wrong_use():
     for iscolor in 2, -2, None:
         with pytest.raises(ValueError, match='iscolor'):
             unpack_img(record, iscolor)
+    with pytest.raises(ValueError, match='more than max_pixels, 3: raise max_pixels'):
+        unpack_img(record, max_pixels=3)
     with pytest.raises(ValueError, match='24'):
         unpack_img(record[:20])
     with pytest.raises(lx.CorruptError, match='0 bytes'):

@@ -96,6 +96,11 @@ LX_API void lx_image_transform_free(lx_image_transform *transform);
 /** Sets the seed of the random choices; the default is 0. */
 LX_API void lx_image_transform_set_seed(lx_image_transform *transform, uint64_t seed);
 
+/** Sets the most pixels that an image or a mask may have in its file, as
+ * lx_image_decoder_set_max_pixels() does; the default is #LX_DEFAULT_IMAGE_PIXELS. An image that has
+ * more is an error, #LX_ERR_LIMIT, and no damaged record. */
+LX_API void lx_image_transform_set_max_pixels(lx_image_transform *transform, uint64_t pixels);
+
 /** Sets whether images are grey, with one channel, instead of colour, with three. */
 LX_API void lx_image_transform_set_grey(lx_image_transform *transform, bool grey);
 
@@ -444,10 +449,11 @@ LX_API lx_status lx_image_transform_set_exposure(lx_image_transform *transform, 
  * Creates a source in which a column of encoded images is replaced by tensors, and the columns of
  * masks, boxes and points by those of the tensors. The other columns stay, and come first.
  *
- * An image that is damaged, of an unknown format, or too large, is a damaged record: the loader's
+ * An image that is damaged or of an unknown format is a damaged record: the loader's
  * ::lx_damage_policy decides whether it is an error, skipped, or replaced by zeros. The error names
  * the column and the record. The same is true of a mask, of a mask whose size is not that of its
- * image, and of coordinates that are not finite or beyond 2^30.
+ * image, and of coordinates that are not finite or beyond 2^30. An image of more pixels than
+ * lx_image_transform_set_max_pixels() allows may be good, and is always an error, #LX_ERR_LIMIT.
  *
  * To read boxes and points whose number varies, only the headers of images are decoded.
  *

@@ -115,6 +115,7 @@ lx_image_transform *lx_image_transform_new(void)
         return NULL;
     transform->tensor = (lx__tensor_spec){
         .dtype = LX_UINT8, .layout = LX_IMAGE_CHW, .channels = 3, .divisor = 1, .scale = {1, 1, 1}};
+    transform->max_pixels = LX_DEFAULT_IMAGE_PIXELS;
     return transform;
 }
 
@@ -128,6 +129,11 @@ void lx_image_transform_free(lx_image_transform *transform)
 void lx_image_transform_set_seed(lx_image_transform *transform, uint64_t seed)
 {
     transform->seed = seed;
+}
+
+void lx_image_transform_set_max_pixels(lx_image_transform *transform, uint64_t pixels)
+{
+    transform->max_pixels = pixels;
 }
 
 void lx_image_transform_set_grey(lx_image_transform *transform, bool grey)

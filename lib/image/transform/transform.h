@@ -16,7 +16,7 @@
 #include "image/transform/step.h"
 
 struct lx_image_transform {
-    uint64_t seed;
+    uint64_t seed, max_pixels;
     lx_image_convention convention;
     lx__step steps[LX_MAX_IMAGE_STEPS];
     size_t step_count;

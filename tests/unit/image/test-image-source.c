@@ -222,6 +222,49 @@ START_TEST(bad_images_follow_the_policy)
 }
 END_TEST
 
+/** Reads all batches; returns the status of the last call. */
+static lx_status read_through(struct album *album, lx_image_transform *transform,
+                              lx_damage_policy policy, lx_error *error)
+{
+    lx_source *source = images_of(album, transform);
+    lx_loader *loader = open_loader(source, (struct setup){.batch_size = 10, .damage = policy});
+    lx_batch *batch;
+    lx_status status;
+    while ((status = lx_loader_next(loader, &batch, error)) == LX_OK)
+        lx_batch_unref(batch);
+    lx_loader_close(loader);
+    lx_source_unref(source);
+    return status;
+}
+
+START_TEST(images_of_too_many_pixels_are_not_damage)
+{
+    static const lx_damage_policy policies[] = {LX_DAMAGE_RAISE, LX_DAMAGE_SKIP, LX_DAMAGE_ZEROS};
+    lx_error error = LX_ERROR_INIT;
+    struct album album = make_album(40);
+    uint64_t most = 0;
+    for (size_t i = 0; i < album.length; i++) {
+        uint64_t pixels = (40 + i % 7) * (30 + i % 11);
+        most = pixels > most ? pixels : most;
+    }
+    album.pictures[2].size = 0; /* damage before it in the batch */
+    lx_image_transform *transform = lx_image_transform_new();
+    unit_ok(lx_image_transform_add_resize(transform, 8, 8, LX_IMAGE_BILINEAR, &error));
+    for (size_t i = 1; i < sizeof policies / sizeof *policies; i++) {
+        lx_image_transform_set_max_pixels(transform, most - 1);
+        ck_assert_int_eq(read_through(&album, transform, policies[i], &error), LX_ERR_LIMIT);
+        ck_assert_str_eq(error.field, "image");
+        ck_assert(error.record < album.length && error.record != 2);
+        ck_assert_msg(strstr(error.message, "raise max_pixels") != NULL, "%s", error.message);
+        lx_error_clear(&error);
+        lx_image_transform_set_max_pixels(transform, most);
+        ck_assert_int_eq(read_through(&album, transform, policies[i], &error), LX_END);
+    }
+    lx_image_transform_free(transform);
+    free_album(&album);
+}
+END_TEST
+
 START_TEST(tensors_have_the_layout_and_channels_asked_for)
 {
     lx_error error = LX_ERROR_INIT;
@@ -449,7 +492,8 @@ START_TEST(rejects_invalid_arguments)
 END_TEST
 
 UNIT_MAIN("image/image-source", pixels_depend_on_the_position_alone, draws_of_one_image_differ,
-          bad_images_follow_the_policy, tensors_have_the_layout_and_channels_asked_for,
-          parts_of_tensors_are_erased, states_distinguish_transforms, a_mean_image_is_subtracted,
+          bad_images_follow_the_policy, images_of_too_many_pixels_are_not_damage,
+          tensors_have_the_layout_and_channels_asked_for, parts_of_tensors_are_erased,
+          states_distinguish_transforms, a_mean_image_is_subtracted,
           states_distinguish_mean_images_and_factors,
           a_mean_image_must_have_the_shape_of_the_tensors, rejects_invalid_arguments)

@@ -2,6 +2,7 @@
 /* Transform: the steps from encoded images to tensors, and sources that take them. */
 #include "images.h"
 
+#include <loaderx/image/decoder.h>
 #include <loaderx/image/transform.h>
 
 typedef struct transform {
@@ -20,10 +21,11 @@ static PyObject *result_of(const transform *self, lx_status status, const lx_err
 
 static PyObject *transform_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"seed", "grey", "mxnet", NULL};
-    unsigned long long seed;
+    static char *names[] = {"seed", "grey", "mxnet", "max_pixels", NULL};
+    unsigned long long seed, max_pixels = LX_DEFAULT_IMAGE_PIXELS;
     int grey, mxnet = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Kp|p:Transform", names, &seed, &grey, &mxnet))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Kp|pK:Transform", names, &seed, &grey, &mxnet,
+                                     &max_pixels))
         return NULL;
     transform *self = (transform *)type->tp_alloc(type, 0);
     if (self == NULL)
@@ -36,6 +38,7 @@ static PyObject *transform_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     }
     lx_image_transform_set_seed(self->handle, seed);
     lx_image_transform_set_grey(self->handle, grey != 0);
+    lx_image_transform_set_max_pixels(self->handle, max_pixels);
     if (mxnet)
         lx_image_transform_set_convention(self->handle, LX_IMAGE_MXNET, NULL);
     return (PyObject *)self;

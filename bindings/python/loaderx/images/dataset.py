@@ -14,6 +14,7 @@ from ..sources.concat import Parted, readable
 from ..sources.places import in_data_loader
 from ..sources.records import Records, Seed
 from ..sources.source import check_seeds, core_of, located, seeds_of
+from .decoding import MAX_PIXELS
 from .effects import RandomErasing
 from .steps import Step
 from .targets import Target
@@ -98,6 +99,10 @@ class ImageDataset(Parted):
         The fields that change with the images, by name: each is a `Mask`, `Boxes` or `Points`. The
         steps that crop, resize, mirror, pad and rotate an image also act on them, with the same
         random choices.
+    max_pixels : int
+        The most pixels that an image or a mask may have in its file; the default is that of
+        `decode`. Reading one that has more raises ValueError, whatever `on_damage` says: it may be
+        good.
 
     Notes
     -----
@@ -155,15 +160,17 @@ class ImageDataset(Parted):
 
     def __init__(self, dataset: Any, steps: Sequence[Step], *, field: str = 'image',
                  seed: Optional[int] = None, mode: str = 'RGB', dtype: Any = None,
-                 layout: str = 'CHW', targets: Optional[Mapping[str, Target]] = None) -> None:
+                 layout: str = 'CHW', targets: Optional[Mapping[str, Target]] = None,
+                 max_pixels: int = MAX_PIXELS) -> None:
         if mode not in ('RGB', 'L'):
             raise ValueError(f"mode must be 'RGB' or 'L', not {mode!r}")
         self.dataset, self._located, self._steps = dataset, located(dataset), _checked(steps)
         seed = None if seed is None else natural('seed', seed)
         self._more: Dict[str, Any] = {'field': field, 'seed': seed, 'mode': mode, 'dtype': dtype,
-                                      'layout': layout, 'targets': _checked_targets(targets)}
+                                      'layout': layout, 'targets': _checked_targets(targets),
+                                      'max_pixels': natural('max_pixels', max_pixels)}
         check_seeds([seeds_of(dataset), self._own_seed()], ['dataset', 'the ImageDataset over it'])
-        transform = Transform(seed or 0, mode == 'L', self._follows_mxnet)
+        transform = Transform(seed or 0, mode == 'L', self._follows_mxnet, max_pixels)
         for step in self._steps:
             step._add(transform)
         last = next((step for step in self._steps if isinstance(step, TensorStep)), None)

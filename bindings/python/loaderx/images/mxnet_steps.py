@@ -197,7 +197,7 @@ class Pipeline:
     """
 
     def __init__(self, augmentation: Augmentation, colors: Colors, dtype: Any, data_shape: Any,
-                 threads: int, seed: int) -> None:
+                 threads: int, seed: int, max_pixels: int) -> None:
         self.dtype = np.dtype(np.float32 if dtype is None else dtype).name
         if self.dtype not in ('float32', 'uint8', 'int8'):
             raise ValueError(f"dtype must be 'float32', 'uint8' or 'int8', not {dtype!r}")
@@ -209,6 +209,7 @@ class Pipeline:
         colors.check(self.dtype, self.shape[0])
         self._steps, self._flip = augmentation.make_steps(*self.shape), augmentation.flip
         self._colors, self._threads, self._seed = colors, threads, seed
+        self._max_pixels = max_pixels
 
     def apply(self, part: Any, records: Any) -> MXNetImages:
         """Return a dataset of tensors; a mean image is that of all records."""
@@ -219,7 +220,8 @@ class Pipeline:
 
     def _make(self, records: Any, dtype: str, more: Sequence[Step] = ()) -> MXNetImages:
         return MXNetImages(records, [*self._steps, *more], seed=self._seed,
-                           mode='L' if self.shape[0] == 1 else 'RGB', dtype=dtype)
+                           mode='L' if self.shape[0] == 1 else 'RGB', dtype=dtype,
+                           max_pixels=self._max_pixels)
 
     def _get_mean_image(self, records: Any) -> np.ndarray[Any, Any]:
         """Read the mean image; if it does not exist, make it from all records."""

@@ -15,6 +15,7 @@ from .._logging import log
 from ..errors import CorruptError
 from ..loader import Loader
 from ..orders import Order, Repeat, Sequential, Shuffle
+from .decoding import MAX_PIXELS
 from .mxnet_steps import Augmentation, Colors, Pipeline, refuse_others
 from .record_files import LabelList, open_part, open_records
 
@@ -150,6 +151,8 @@ class ImageRecordIter(Fixed):
         and a random number of at most the second, before `scale` and the division, is added.
     data_name, label_name : str
         The names in `provide_data` and `provide_label`.
+    max_pixels : int
+        The most pixels of an image, as for `ImageDataset`; MXNet has no such parameter.
 
     Attributes
     ----------
@@ -214,7 +217,8 @@ class ImageRecordIter(Fixed):
                  mean_g: float = 0.0, mean_b: float = 0.0, std_r: float = 1.0, std_g: float = 1.0,
                  std_b: float = 1.0, scale: float = 1.0, max_random_contrast: float = 0.0,
                  max_random_illumination: float = 0.0, data_name: str = 'data',
-                 label_name: str = 'softmax_label', **others: Any) -> None:
+                 label_name: str = 'softmax_label', max_pixels: int = MAX_PIXELS,
+                 **others: Any) -> None:
         refuse_others(others)
         if ctx not in ('cpu', 'gpu'):
             raise ValueError(f"ctx must be 'cpu' or 'gpu', not {ctx!r}")
@@ -232,7 +236,8 @@ class ImageRecordIter(Fixed):
         colors = Colors(mean_img, mean_r, mean_g, mean_b, std_r, std_g, std_b, scale,
                         max_random_contrast, max_random_illumination)
         pipeline = Pipeline(augmentation, colors, dtype, data_shape, threads,
-                            seed if seed_aug is None else natural('seed_aug', seed_aug))
+                            seed if seed_aug is None else natural('seed_aug', seed_aug),
+                            max_pixels)
         self._list = LabelList(path_imglist, label_width) if path_imglist else None
         records = open_records(path_imgrec, path_imgidx, 0 if path_imglist else label_width)
         part = open_part(records, part_index, num_parts)
