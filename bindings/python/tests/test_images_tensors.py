@@ -134,3 +134,28 @@ def test_what_is_no_number_is_refused():
     for mean in np.array([[['a']]]), np.zeros((2, 2)), '123', 5:
         with pytest.raises(TypeError, match='mean must be'):
             images.SubtractMean(mean)
+
+
+@pytest.mark.parametrize('mean, std, ranges', [
+    ((123.68, 116.78, 103.94), (58.4, 57.1, 57.4), '-2.118 to -2.101, -2.045 to -2.028'),
+    ((127.5,), (127.5,), '-1 to -0.9922'),
+    ((0.0, 0.0, 0.0), (255.0, 255.0, 255.0), '-0 to 0.003922'),
+    ((0.5, 0.5, 1.5), (0.5, 0.5, 0.5), '-3 to -1')])
+def test_numbers_of_another_range_are_named_once(caplog, monkeypatch, mean, std, ranges):
+    """Nearly constant pictures train, but to nothing."""
+    monkeypatch.setattr('loaderx.images.tensors._warned', set())
+    for _ in range(3):
+        pickle.loads(pickle.dumps(images.Normalize(mean, std)))
+    message, = caplog.messages
+    assert message.startswith(f'Normalize({mean}, {std}) is for values from 0 to 1')
+    assert ranges in message
+    images.Normalize(tuple(number + 2 for number in mean), std)
+    assert len(caplog.messages) == 2
+
+
+@pytest.mark.parametrize('mean, std', [
+    ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)), ((0,) * 3, (1,) * 3), ((1,), (1,)),
+    ((0.5,), (0.5,)), ((-1, 0, 1), (2, 2, 2))])
+def test_numbers_of_the_range_are_not_named(caplog, mean, std):
+    images.Normalize(mean, std)
+    assert not caplog.messages

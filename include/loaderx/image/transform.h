@@ -176,7 +176,8 @@ LX_API lx_status lx_image_transform_add_random_resized_crop(
     const double ratio[2], lx_image_filter filter, lx_error *error);
 
 /**
- * Exchanges left and right of images, with this probability.
+ * Exchanges left and right of images, with this probability. Points keep their order: those that
+ * are named by their side, such as the left and the right eye, are not exchanged with each other.
  *
  * @retval LX_ERR_ARGUMENT  The probability is not in [0, 1], or @p transform is NULL.
  * @return Otherwise, as lx_image_transform_add_resize().
@@ -351,7 +352,8 @@ LX_API lx_status lx_image_transform_add_boxes(lx_image_transform *transform, con
                                               lx_image_box_format format, lx_error *error);
 
 /**
- * Adds a column of points (x, y). They are moved but not clamped, so they may leave the image.
+ * Adds a column of points (x, y). They are moved but not clamped, so they may leave the image, and
+ * keep their order, also where left and right are exchanged.
  *
  * @param[in]  transform  The transform.
  * @param[in]  column     The name of a column of #LX_FLOAT32 or #LX_FLOAT64 with the shape (n, 2),

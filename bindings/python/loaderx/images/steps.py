@@ -177,6 +177,10 @@ class RandomResizedCrop(Step):
 class Flip(Step):
     """Exchange left and right of images at random, as torchvision's RandomHorizontalFlip does.
 
+    `Points` move with the image, but keep their order: in a mirrored face, the point of the left
+    eye marks what looks like the right eye. For points with a left and a right, such as the joints
+    of a body, leave `Flip` out.
+
     Parameters
     ----------
     p : float

@@ -94,6 +94,10 @@ class Points(Target):
     width or height, like those of boxes, so the centre of the first pixel is at 0.5. To keypoints
     that are numbers of pixels, add 0.5 before they are stored, and subtract it from the result.
 
+    Points keep their order when `Flip` exchanges left and right: in a mirrored face, the point of
+    the left eye marks what looks like the right eye. For points with a left and a right, leave
+    `Flip` out.
+
     Examples
     --------
     >>> from loaderx import images

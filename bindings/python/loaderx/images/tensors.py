@@ -3,15 +3,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
 from .._check import finite, real
 from .._images import Transform
+from .._logging import log
 from .steps import Step
 
 __all__ = ['Normalize', 'SubtractMean', 'TensorStep', 'set_tensor']
+
+
+# Pixels from 0 to 1 would differ by a tenth at most.
+_MAX_STD = 10
+
+_warned: Set[Any] = set()
+
+
+def _warn_of_range(mean: Tuple[float, ...], std: Tuple[float, ...]) -> None:
+    """Warn once of numbers that are not of values from 0 to 1."""
+    if (mean, std) in _warned or not all(std):    # a step with a std of 0 is refused later
+        return
+    _warned.add((mean, std))
+    ranges = ', '.join(f'{-m / s:.4g} to {(1 - m) / s:.4g}' for m, s in zip(mean, std))
+    log(f'Normalize({mean}, {std}) is for values from 0 to 1, so the channels become {ranges}: if '
+        'the numbers are of values from 0 to 255, divide both by 255', True)
 
 
 class TensorStep(Step):
@@ -39,7 +56,8 @@ class Normalize(TensorStep):
     Parameters
     ----------
     mean, std : sequence of float
-        A number for each channel, for values from 0 to 1.
+        A number for each channel, for values from 0 to 1. A warning tells if they are of values
+        from 0 to 255, which would make all pixels nearly equal.
 
     Examples
     --------
@@ -56,6 +74,8 @@ class Normalize(TensorStep):
         self._arguments = self.mean, self.std
         if len(self.mean) not in (1, 3) or len(self.std) != len(self.mean):
             raise ValueError('mean and std must have 3 numbers each, or 1 for grey images')
+        if any(mean > 1 or std >= _MAX_STD for mean, std in zip(self.mean, self.std)):
+            _warn_of_range(self.mean, self.std)
 
     def _set_tensor(self, transform: Transform, dtype: str, layout: str, mode: str) -> None:
         self._check_channels(len(self.mean), mode)
