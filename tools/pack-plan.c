@@ -66,8 +66,7 @@ static lx_status find_set(const image_list *list, const uint64_t *ids, const pac
         return fail_memory(error, "options");
     lx_status status = lx_split_options_set_seed(chosen, cut->seed, error);
     if (status == LX_OK)
-        status = lx_split_options_set_range(chosen, set != 0 ? sets[set - 1].end : 0, sets[set].end,
-                                            error);
+        status = lx_split_options_set_range(chosen, sets[set].begin, sets[set].end, error);
     if (status == LX_OK)
         status = lx_split_indices(ids, list->count, chosen, indices, &found, error);
     lx_split_options_free(chosen);

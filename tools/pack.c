@@ -270,7 +270,8 @@ static lx_status check_request(request *r, lx_error *error)
         return lx_fail(error, LX_ERR_ARGUMENT, "--resume and --force are mutually exclusive");
     if (r->seed_given && !r->shuffle && r->cut.sets.count == 0)
         return lx_fail(error, LX_ERR_ARGUMENT, "--seed requires --shuffle or --fractions");
-    return check_recoding(r, error);
+    lx_status status = r->cut.sets.count != 0 ? fractions_place(&r->cut.sets, 2, error) : LX_OK;
+    return status == LX_OK ? check_recoding(r, error) : status;
 }
 
 /* ---- the list */

@@ -52,11 +52,11 @@ static lx_status new_worker(void *user, void **made, lx_error *error)
         return lx__fail_memory(error, "an image");
     lx_status status = lx__picture_init(&w->image, self->transform.tensor.channels, error);
     if (status == LX_OK)
-        lx_image_decoder_set_max_pixels(w->image.decoder, self->transform.max_pixels);
+        lx__picture_set_max_pixels(&w->image, self->transform.max_pixels);
     if (status == LX_OK && self->classes != NULL)
         status = lx__picture_init_mask(&w->mask, error);
     if (status == LX_OK && self->classes != NULL)
-        lx_image_decoder_set_max_pixels(w->mask.decoder, self->transform.max_pixels);
+        lx__picture_set_max_pixels(&w->mask, self->transform.max_pixels);
     if (status == LX_OK)
         *made = w;
     else

@@ -18,6 +18,11 @@ lx_status lx__picture_init(lx__picture *picture, uint32_t channels, lx_error *er
     return lx_image_decoder_set_channels(picture->decoder, channels, error);
 }
 
+void lx__picture_set_max_pixels(lx__picture *picture, uint64_t pixels)
+{
+    lx_image_decoder_set_max_pixels(picture->decoder, pixels);
+}
+
 lx_status lx__picture_init_mask(lx__picture *picture, lx_error *error)
 {
     lx_status status = lx__picture_init(picture, 1, error);

@@ -55,6 +55,9 @@ lx_status lx__picture_init(lx__picture *picture, uint32_t channels, lx_error *er
 /** Likewise for masks. */
 lx_status lx__picture_init_mask(lx__picture *picture, lx_error *error);
 
+/** Sets the most pixels that an image may have in its file. */
+void lx__picture_set_max_pixels(lx__picture *picture, uint64_t pixels);
+
 /** Frees what lx__picture_init() allocated, even if it failed. */
 void lx__picture_clear(lx__picture *picture);
 

@@ -20,6 +20,7 @@
 #include "zrecord/snapshot/lock.h"
 #include "zrecord/write/create.h"
 #include "zrecord/write/install.h"
+#include "zrecord/write/writer-options.h"
 
 #define ADVICE "; 'loaderx repair DIR --into NEW' recovers all readable data into a new directory"
 
@@ -417,6 +418,8 @@ static lx_status apply(run *self, lx_error *error)
                            : lx__fail_memory(error, "a repair");
     if (status == LX_OK && self->sealed)
         status = lx__unseal(&self->directory, error);
+    if (status == LX_OK)
+        options->keeps_files = true;
     lx__writer_unlock(&self->lock); /* the writer will take the lock itself */
     if (status == LX_OK)
         status = lx_writer_open(self->repair->path, options, &writer, error);

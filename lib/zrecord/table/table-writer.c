@@ -178,6 +178,10 @@ void lx__table_writer_truncate(lx__table_writer *tables, uint64_t end)
         tables->first = end;
     if (tables->count > end - tables->first)
         tables->count = (size_t)(end - tables->first);
+}
+
+void lx__table_writer_trim(lx__table_writer *tables, uint64_t end)
+{
     for (size_t i = 0; i < tables->field_count; i++) {
         lx__file_trim(&tables->fields[i].offsets, end * LX__OFFSET_ROW);
         lx__file_trim(&tables->fields[i].checks, end * LX__CHECK_ROW);

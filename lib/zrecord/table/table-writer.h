@@ -68,8 +68,12 @@ lx_status lx__table_writer_read(const lx__table_writer *tables, size_t field, ui
 /** Appends all buffered rows to the tables and empties the buffer. */
 lx_status lx__table_writer_write(lx__table_writer *tables, lx_error *error);
 
-/** Drops all rows starting at @p end, both in the buffer and in the tables. */
+/** Drops all rows starting at @p end, both in the buffer and in the tables. The files keep their
+ * size; later rows overwrite the dropped rows. */
 void lx__table_writer_truncate(lx__table_writer *tables, uint64_t end);
+
+/** Frees the space of rows that start at @p end, which no reader may have mapped. */
+void lx__table_writer_trim(lx__table_writer *tables, uint64_t end);
 
 /** Adds the tables to the sync list @p list if they were written since the last sync. After that,
  * the tables count as synced. */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "zrecord/write/apply.h"
 #include "zrecord/write/handle.h"
+#include "zrecord/write/recover.h"
 
 /* During a large append, rows are written to the tables as soon as this many are buffered. */
 #define BULK_ROWS ((size_t)1 << 16)
@@ -107,5 +108,7 @@ lx_status lx__writer_drop(lx_writer *writer, lx_error *error)
     lx__calls_roll_back(&writer->calls);
     writer->pending_bytes = 0;
     lx__table_writer_truncate(&writer->tables, lx__committed_row_end(&writer->committed));
+    if (lx__writer_may_trim(writer))
+        lx__table_writer_trim(&writer->tables, lx__committed_row_end(&writer->committed));
     return lx__flush_reset(&writer->flush, error);
 }

@@ -216,10 +216,20 @@ static lx_status load_updates(lx_writer *writer, lx_error *error)
     return LX_OK;
 }
 
-/** Sets @p size to the size of a chunk's file; 0 if it does not exist. Frees what an interrupted
- * writer has written beyond the committed bytes: without it, a full disk would stay full. */
-static lx_status trim_chunk(const lx_writer *writer, const lx__chunk_item *item, uint64_t *size,
-                            lx_error *error)
+bool lx__writer_may_trim(const lx_writer *writer)
+{
+    bool present;
+    return !writer->keeps_files &&
+           lx__reader_locks_present(&writer->lock, 0, writer->meta.generation + 1, &present,
+                                    NULL) == LX_OK &&
+           !present;
+}
+
+/** Sets @p size to the size of a chunk's file; 0 if it does not exist. If @p trims, frees what an
+ * interrupted writer has written beyond the committed bytes: without it, a full disk would stay
+ * full. */
+static lx_status trim_chunk(const lx_writer *writer, const lx__chunk_item *item, bool trims,
+                            uint64_t *size, lx_error *error)
 {
     char name[LX__NAME_SIZE];
     lx_error why = LX_ERROR_INIT;
@@ -234,7 +244,8 @@ static lx_status trim_chunk(const lx_writer *writer, const lx__chunk_item *item,
         return status;
     }
     status = lx__file_size(&file, size, error);
-    lx__file_trim(&file, item->bytes);
+    if (trims)
+        lx__file_trim(&file, item->bytes);
     lx__file_close(&file);
     return status;
 }
@@ -244,13 +255,14 @@ static lx_status trim_chunk(const lx_writer *writer, const lx__chunk_item *item,
 static lx_status find_open_chunks(lx_writer *writer, lx_error *error)
 {
     lx__chunk_pool *pool = &writer->flush.pool;
+    bool trims = lx__writer_may_trim(writer);
     lx_status status = LX_OK;
     for (size_t i = 0; i < writer->committed.state.chunk_count; i++)
         lx__chunk_pool_offer(pool, &writer->committed.state.chunks[i]);
     for (size_t i = 0; status == LX_OK && i < pool->spare_count;) {
         const lx__chunk_item *item = &pool->spare[i];
         uint64_t size;
-        status = trim_chunk(writer, item, &size, error);
+        status = trim_chunk(writer, item, trims, &size, error);
         if (status != LX_OK || size >= item->bytes) {
             i++;
             continue;
@@ -272,8 +284,8 @@ static lx_status load_committed(lx_writer *writer, const lx__state *durable, lx_
     lx_status status = lx__table_writer_open(&writer->tables, &writer->directory,
                                              writer->meta.schema, state->table_generation,
                                              state->rows, state->rows, error);
-    if (status == LX_OK)
-        lx__table_writer_truncate(&writer->tables, state->rows);
+    if (status == LX_OK && lx__writer_may_trim(writer))
+        lx__table_writer_trim(&writer->tables, state->rows);
     if (status == LX_OK && writer->wal.unsynced)
         status = report_lost(writer, durable, error);
     if (status == LX_OK)

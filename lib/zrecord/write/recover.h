@@ -12,4 +12,8 @@
  * the last frame that is valid in this boot. */
 lx_status lx__writer_recover(lx_writer *writer, lx_error *error);
 
+/** Whether files may be truncated to what is committed. A repair keeps the bytes of the commits that
+ * it removes from LOG, and a reader may still have mapped the rows of commits that one removed. */
+bool lx__writer_may_trim(const lx_writer *writer);
+
 #endif

@@ -14,8 +14,9 @@ struct lx_writer_options {
     lx_durability durability;
     uint64_t chunk_records;
     uint64_t chunk_bytes;
-    int level;    /**< Of fields that have none of their own; 0: the default of the codec. */
-    json_t *card; /**< For lx_writer_create(); NULL: none. */
+    int level;        /**< Of fields that have none of their own; 0: the default of the codec. */
+    json_t *card;     /**< For lx_writer_create(); NULL: none. */
+    bool keeps_files; /**< For repairs: files keep the bytes that are not committed. */
     lx_executor *executor; /**< Owned reference; NULL: the writer opens its own. */
 };
 

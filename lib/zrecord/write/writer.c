@@ -44,6 +44,7 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
     made->directory = made->chunk_directory = made->lock = made->wal.file =
         (lx__file)LX__FILE_CLOSED;
     made->durability = options->durability;
+    made->keeps_files = options->keeps_files;
     made->level = options->level;
     lx__calls_clear_failure(&made->calls);
     *writer = made;

@@ -34,7 +34,8 @@
 struct lx_writer {
     lx__write_mutex mutex;
     lx_durability durability;
-    int level; /**< Of fields that have none of their own; 0: the default of the codec. */
+    bool keeps_files; /**< As in lx_writer_options. */
+    int level;        /**< Of fields that have none of their own; 0: the default of the codec. */
     lx_executor *executor; /**< Owned reference. */
     bool own_executor;
 

@@ -157,11 +157,18 @@ static lx_status modify_many(const struct operation *operation, struct records *
     return status;
 }
 
+/** Copies the fields that both have. */
 static lx_status copy(const struct operation *operation, lx_writer *writer, lx_dataset *from,
                       lx_error *error)
 {
     uint64_t *indices = list_indices(operation, lx_dataset_get_length(from));
-    lx_status status = lx_writer_copy(writer, from, NULL, 0, indices, operation->count, NULL,
+    const lx_schema *here = lx_writer_get_schema(writer), *there = lx_dataset_get_schema(from);
+    size_t fields[LX_MAX_FIELDS], count = 0, position;
+    for (size_t i = 0; i < lx_schema_get_field_count(there); i++)
+        if (lx_schema_find_field(here, lx_schema_get_field(there, i)->name, &position, NULL) ==
+            LX_OK)
+            fields[count++] = i;
+    lx_status status = lx_writer_copy(writer, from, fields, count, indices, operation->count, NULL,
                                       error);
     free(indices);
     return status;

@@ -449,11 +449,11 @@ static void fill_tokens(struct run *run)
     snprintf(name, sizeof name, "%s.npy", run->path);
     if (!TRY(run, lx_tokens_open(name, LX_BYTES, &parts[0], &run->error)))
         return;
+    snprintf(name, sizeof name, "%s.ds", run->path);
     if (TRY(run, lx_tokens_open_raw(name, LX_UINT8, &raw, &run->error)) &&
         lx_tokens_get_length(raw) <= LENGTH)
-        run_fail(run, "raw tokens lack the header");
+        run_fail(run, "raw tokens lack bytes");
     lx_tokens_unref(raw);
-    snprintf(name, sizeof name, "%s.ds", run->path);
     if (TRY(run, lx_tokens_open(name, LX_INT64, &parts[1], &run->error)) &&
         TRY(run, lx_tokens_new_concat(parts, 2, &all, &run->error)) &&
         TRY(run, lx_tokens_get_document(all, 1, &first, &length, &run->error)) &&

@@ -142,7 +142,8 @@ static uint64_t find_name(const struct plain *plain, const char *name)
 /** Fields are matched by name, as the source handle shows them. */
 static void copy(struct world *world)
 {
-    uint64_t indices[INDICES], places[PLAIN_COLUMNS], same = 0;
+    uint64_t indices[INDICES], places[PLAIN_COLUMNS];
+    size_t fields[PLAIN_COLUMNS], same = 0;
     uint64_t count = 1 + input_byte(&world->input) % INDICES;
     struct reader *from = &world->readers[input_byte(&world->input) % READERS];
     if (from->dataset == NULL || from->plain.count == 0 || world->pending.count + count > RECORDS)
@@ -151,11 +152,12 @@ static void copy(struct world *world)
         indices[i] = input_u16(&world->input) % from->plain.count;
     for (size_t i = 0; i < world->pending.column_count; i++) {
         places[i] = find_name(&from->plain, world->pending.columns[i].name);
-        same += places[i] != LX_NONE;
+        if (places[i] != LX_NONE)
+            fields[same++] = (size_t)places[i];
     }
-    MUST(
-        world, same != 0 ? LX_OK : LX_ERR_MISMATCH,
-        lx_writer_copy(world->writer, from->dataset, NULL, 0, indices, count, NULL, &world->error));
+    MUST(world, same != 0 ? LX_OK : LX_ERR_MISMATCH,
+         lx_writer_copy(world->writer, from->dataset, fields, same, indices, count, NULL,
+                        &world->error));
     for (uint64_t i = 0; same != 0 && i < count; i++) {
         struct plain_record record = {{0}};
         for (size_t k = 0; k < world->pending.column_count; k++)
