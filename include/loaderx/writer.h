@@ -322,9 +322,8 @@ LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
  * @param[out] first    Receives the index of the first copy; may be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_ERR_RANGE        An index is not less than the length of @p from; nothing was
- *                             appended.
- * @retval LX_ERR_RANGE        A position in @p fields is not one of the schema of @p from.
+ * @retval LX_ERR_RANGE        An index is not less than the length of @p from, or a position in
+ *                             @p fields is not one of its schema; nothing was appended.
  * @retval LX_ERR_MISMATCH     A field has a different dtype or shape in @p from, this dataset lacks
  *                             a field that is to be copied, or there is none; nothing was appended.
  * @retval LX_ERR_CORRUPT      A record of @p from is damaged. lx_writer_rollback() undoes

@@ -94,6 +94,10 @@ if torch:
     MAKE[nanoset.EmptyInfiniteDataset] = lambda kind, files: kind(COUNT)
 
 
+# What cannot be made without torch.
+OF_TORCH = () if torch else (nanoset.EmptyInfiniteDataset, nanoset.SkipBatchSampler)
+
+
 def public_classes():
     for module in pkgutil.iter_modules(lx.__path__, 'loaderx.'):
         if module.name.startswith('loaderx._'):
@@ -102,4 +106,5 @@ def public_classes():
             module = importlib.import_module(module.name)
         except ImportError:    # needs a library that is not installed
             continue
-        yield from (getattr(module, name) for name in getattr(module, '__all__', ()))
+        found = (getattr(module, name) for name in getattr(module, '__all__', ()))
+        yield from (one for one in found if one not in OF_TORCH)

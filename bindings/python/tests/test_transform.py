@@ -267,7 +267,7 @@ def test_a_loader_collected_in_a_transform(data):
     for count, batch in enumerate(loader):
         other = lx.Loader(data, batch_size=10, threads=2, transform=lambda b, n=count: (n, b))
         next(other)
-        other.cycle = other
+        other._cycle = other
         del other
     assert count == 100
 
