@@ -369,11 +369,9 @@ static lx_status train_all(const request *r, lx_dataset **sources, lx_writer *wr
     return status;
 }
 
-static lx_status append(request *r, lx_dataset **sources, const lx_schema *schema,
-                        lx_writer_options *made, lx_error *error)
+static lx_status append(request *r, lx_dataset **sources, lx_writer_options *made, lx_error *error)
 {
     lx_writer *writer = NULL;
-    (void)schema; /* the dataset has one */
     lx_status status = dataset_open_writer(r->paths[r->path_count - 1], made, &writer, error);
     advise(error, LX_ERR_NOT_FOUND, "omit --append to create a new dataset");
     if (status != LX_OK)
@@ -468,7 +466,8 @@ static lx_status do_request(request *r, lx_error *error)
     if (status == LX_OK)
         status = fill_schema(r, sources, schema, error);
     if (status == LX_OK)
-        status = (r->append ? append : create)(r, sources, schema, made, error);
+        status = r->append ? append(r, sources, made, error)
+                           : create(r, sources, schema, made, error);
     close_sources(r, sources);
     lx_schema_free(schema);
     free(sources);

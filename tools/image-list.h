@@ -50,10 +50,9 @@ lx_status image_list_read(image_list *self, const char *path, lx_error *error);
  * Lists the images of a folder, in sorted order, at any depth: the files whose names have the
  * extension of an image format, in any case, even of one that cannot be decoded, so that none is
  * missed; and those that begin as an image that can be. Other files are left out and counted. Names
- * that begin with a dot are left out, unless @p hidden. The only label
- * of an image is the number of the sub-folder that it is in, in sorted order, or 0 if there are no
- * sub-folders. Ids are numbers of images. No folder may be @p place, where a folder will be made;
- * NULL: none will.
+ * that begin with a dot are left out, unless @p hidden. The only label of an image is the number of
+ * the sub-folder that it is in, in sorted order, or 0 if there are no sub-folders. Ids are numbers
+ * of images. No folder may be @p place, where a folder will be made; NULL: none will.
  * @retval LX_ERR_ARGUMENT  One of the folders is @p place.
  * @retval LX_ERR_CORRUPT   There are no images; some are in sub-folders, and others are not; a name
  *                          has a tab, a line feed or a carriage return; or a link leads back to its

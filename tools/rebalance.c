@@ -52,12 +52,12 @@ static lx_status print_result(const maintenance_request *r, const lx_rebalance_r
     return LX_OK;
 }
 
-/** Waits until the readers that were there before are closed, and removes the old files. */
+/** Waits until the readers of @p kept old files are closed, and removes the files. */
 static lx_status wait_for_readers(lx_writer *writer, const maintenance_request *r, uint64_t *kept,
                                   lx_error *error)
 {
-    lx_status status = lx_writer_remove_old_files(writer, kept, error);
-    if (status == LX_OK && *kept != 0 && !r->quiet && !r->json)
+    lx_status status = LX_OK;
+    if (*kept != 0 && !r->quiet && !r->json)
         printf("%s: waiting for readers of %" PRIu64 " old files\n", r->path, *kept);
     while (status == LX_OK && *kept != 0) {
         nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);

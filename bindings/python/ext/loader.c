@@ -595,7 +595,6 @@ static PyType_Spec loader_spec = {
 
 int lxpy_add_loader(PyObject *module)
 {
-    if (lxpy_engine_watch_exit() < 0)
-        return -1;
-    return lxpy_add_type(module, &loader_spec, LXPY_LOADER_TYPE);
+    return lxpy_engine_watch_exit() < 0 ? -1
+                                        : lxpy_add_type(module, &loader_spec, LXPY_LOADER_TYPE);
 }

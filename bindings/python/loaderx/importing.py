@@ -268,9 +268,9 @@ def import_folder(inputs: _Inputs, path: Path, *, extensions: Optional[Sequence[
     numbers, and new ones get the next numbers.
 
     If the first files are all images, by their names or their first bytes, 'data' is a field of
-    images; otherwise of bytes. All files are stored. Records are in the order of their names. Symbolic links are followed; one that leads back
-    to a folder above it is a bad record. Names that begin with a dot are left out, such as
-    ``.ipynb_checkpoints``, and a warning says how many.
+    images; otherwise of bytes. All files are stored, in the order of their names. Symbolic links
+    are followed; one that leads back to a folder above it is a bad record. Names that begin with a
+    dot are left out, such as ``.ipynb_checkpoints``, and a warning says how many.
 
     Parameters
     ----------

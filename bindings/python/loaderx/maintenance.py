@@ -152,9 +152,9 @@ def _copy_all(writer: Any, sources: List[Dataset], indices: Any,
               report_progress: Optional[Callable[[int, int], object]]) -> None:
     _train_dictionaries(writer, sources)
     parts = [Pieces(dataset, indices) for dataset in sources]
-    total, done = sum(map(len, parts)), 0
+    total, done, kept = sum(map(len, parts)), 0, set(writer.fields)
     for dataset, pieces in zip(sources, parts):
-        fields = [name for name in dataset.fields if name in writer.fields]
+        fields = [name for name in dataset.fields if name in kept]
         for piece, count in pieces.of(_BLOCK):
             writer.copy(dataset, piece, fields=fields)
             done += count

@@ -231,9 +231,8 @@ class Writer(_core.Writer):
         with reporting(progress, 'rebalance') as report_progress:
             result = self._rebalance(report_progress)
         while wait and result['kept_files'] != 0:
+            time.sleep(0.1)
             result['kept_files'] = self._remove_old_files()
-            if result['kept_files'] != 0:
-                time.sleep(0.1)
         return result
 
     @property

@@ -94,7 +94,7 @@ if torch:
     MAKE[nanoset.EmptyInfiniteDataset] = lambda kind, files: kind(COUNT)
 
 
-# What cannot be made without torch.
+# Public classes whose objects need torch, if it is not installed.
 OF_TORCH = () if torch else (nanoset.EmptyInfiniteDataset, nanoset.SkipBatchSampler)
 
 

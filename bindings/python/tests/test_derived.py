@@ -173,7 +173,7 @@ def test_a_mixin_and_a_class_between_count(files):
     class Second(First):
         pass
 
-    class Behind(lx.NPDataset, Mixin):    # the method of the mixin is not the one that is called
+    class Behind(lx.NPDataset, Mixin):    # NPDataset's own method comes first
         pass
 
     for kind in First, Second:

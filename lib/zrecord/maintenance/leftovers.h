@@ -10,8 +10,8 @@
 #include "zrecord/snapshot/snapshot.h"
 
 /** Returns how many bytes of tables and chunks are beyond what is committed, or in files of other
- * generations. What cannot be listed, such as a remote dataset, counts as 0; so does a sealed one,
- * whose files have exact lengths. */
+ * generations. The result is 0 if the dataset is remote, since its files cannot be listed, or
+ * sealed, since its files have exact lengths. */
 uint64_t lx__leftovers_count(const lx__snapshot *snapshot);
 
 #endif

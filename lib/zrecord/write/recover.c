@@ -250,8 +250,8 @@ static lx_status trim_chunk(const lx_writer *writer, const lx__chunk_item *item,
     return status;
 }
 
-/** Finds the chunks that can take more payloads, and frees what is not committed. A chunk that lacks committed bytes has lost
- * values, and counts as full. */
+/** Finds the chunks that can take more payloads, and frees what is not committed in them. A chunk
+ * that lacks committed bytes has lost values, and counts as full. */
 static lx_status find_open_chunks(lx_writer *writer, lx_error *error)
 {
     lx__chunk_pool *pool = &writer->flush.pool;

@@ -200,6 +200,8 @@ def _take_keys(keys: Any) -> Any:
     """Return the keys as integers; those of texts are the hashes that doc/orders.md defines."""
     if isinstance(keys, (str, bytes)):
         raise TypeError(f'n_or_keys must be an int or a sequence of keys, not {keys!r}')
+    if isinstance(keys, np.ndarray) and keys.dtype.kind not in 'OSU':
+        return integers('n_or_keys', keys)
     texts = keys.tolist() if isinstance(keys, np.ndarray) else list(keys)
     if not texts or not isinstance(texts[0], (str, bytes)):
         return integers('n_or_keys', keys)
